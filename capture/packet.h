@@ -1,0 +1,47 @@
+/*
+ * packet.h - one capture as one file
+ *
+ * Format: docs/FORMATS.md, "Packet". An uncompressed POSIX tar: db/NAME and
+ * its sidecars, each page-aligned in the archive; blocks.sha256; and last
+ * manifest.json. Every header is canonical: a reader makes it again from
+ * the manifest and compares the bytes.
+ */
+#ifndef CAPTURE_PACKET_H
+#define CAPTURE_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/digest.h"
+#include "base/fault.h"
+#include "base/role.h"
+#include "reply/ask.h"
+
+/*
+ * Reading. Lifecycle: packet_open, packet_side, packet_free.
+ * packet_open checks the manifest, all headers and padding, not the data:
+ * the helper checks each block as it copies it.
+ */
+struct packet;
+
+/* 1: it is no packet at all (no tar that starts with db/): a plain file? */
+int
+packet_open(int fd, struct packet **p, struct fault *f);
+void
+packet_free(struct packet *p);
+
+/* The SHA-256 of the manifest's bytes, in hex; borrowed. */
+const char *
+packet_id(const struct packet *p);
+/* The database's base name, raw bytes; borrowed. */
+const char *
+packet_database(const struct packet *p);
+
+/*
+ * Describes it to the helper: all members are of descriptor slot (an
+ * EVIDENCE_FD number of the child).
+ */
+void
+packet_side(const struct packet *p, int slot, struct ask_side *side);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * delta.h - the logical difference of two recovered states
+ *
+ * Rows come in the order of the key where both sides can be read in that
+ * order, else in the order of the encoded key. Memory does not grow with the
+ * number of rows or of differences.
+ */
+#ifndef VERIFY_DELTA_H
+#define VERIFY_DELTA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cell.h"
+#include "base/fault.h"
+#include "base/worker.h"
+#include "recover/state.h"
+#include "reply/wire.h"
+
+struct delta_options {
+	bool ignore_rowid;	/* keyless tables as multisets */
+	uint64_t memory;	/* bytes that sorting may use */
+	struct worker *worker;	/* idle; reads one side. NULL: no threads */
+};
+
+/* A run of encoded cells (base/cell.h), borrowed for the call. */
+struct delta_cells {
+	const unsigned char *bytes;
+	size_t len;
+	uint32_t count;
+};
+
+struct delta_table {
+	const char *name;	/* as AFTER spells it */
+	enum wire_key key_kind;
+	uint32_t nkey, nbefore, nafter;
+	char **key, **before, **after;	/* column names */
+};
+
+struct delta_counts {
+	uint64_t added, removed, changed, rows_before, rows_after;
+};
+
+/* Each returns 0 or a filled fault, which ends the run. */
+struct delta_sink {
+	void *arg;
+	int (*setting)(void *arg, const char *name,
+		       const struct delta_cells *before,
+		       const struct delta_cells *after, struct fault *f);
+	/* sql NULL: the object is not there on that side */
+	int (*object)(void *arg, enum wire_change change, const char *type,
+		      const char *name, const char *table,
+		      const char *sql_before, const char *sql_after,
+		      bool structure_differs, struct fault *f);
+	int (*table)(void *arg, const struct delta_table *t, struct fault *f);
+	int (*row)(void *arg, enum wire_change change,
+		   const struct delta_cells *key,
+		   const struct delta_cells *before,
+		   const struct delta_cells *after, struct fault *f);
+	int (*table_end)(void *arg, const char *name,
+			 const struct delta_counts *n, struct fault *f);
+	int (*skip)(void *arg, const char *what, const char *why,
+		    struct fault *f);
+};
+
+/* *equal: no setting inside the fingerprint, object or row differs. */
+int
+delta_run(struct state *before, struct state *after,
+	  const struct delta_options *o, const struct delta_sink *sink,
+	  bool *equal, struct fault *f);
+
+#endif
