@@ -1,11 +1,15 @@
-# Holdfast. "make help" lists the targets. Objects go under build/.
+# Holdfast. "make help" lists the targets. Objects go under $(BUILD).
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-CC ?= cc
 BUILD ?= build
 PKG_CONFIG ?= pkg-config
 PYTHON ?= python3
+INSTALL ?= install
+# Options of tests/run: make check ARGS="--only capture"
+ARGS ?=
+# Non-empty: the sanitizer build, which cannot be installed (see check-san).
+SAN ?=
 
 VERSION := 0.1.0
 
@@ -14,11 +18,18 @@ CPPFLAGS ?= -D_FORTIFY_SOURCE=2
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wformat=2 -Wvla
 HARDEN := -fPIE -fstack-protector-strong -fstack-clash-protection
+
+# The sanitizers need calls that the shipped filter kills for: their helper
+# links a wider filter and goes by another name, which no other build looks
+# for and which install refuses.
+RECOVER_NAME := holdfast-recover$(if $(SAN),-san)
+
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. \
-	-I$(BUILD) -DHOLDFAST_VERSION='"$(VERSION)"' $(WARN) $(HARDEN) \
+	-I$(BUILD) -DHOLDFAST_VERSION='"$(VERSION)"' \
+	-DHOLDFAST_RECOVER_NAME='"$(RECOVER_NAME)"' $(WARN) $(HARDEN) \
 	-pthread -MMD -MP $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack \
-	-Wl,--as-needed $(LDFLAGS)
+	-Wl,--as-needed $(CFLAGS) $(LDFLAGS)
 
 FRONT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson libcrypto)
 HELPER_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libseccomp libcrypto)
@@ -28,14 +39,19 @@ sources = $(sort $(wildcard $(1)/*.c))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1)))
 
 COMMON := $(call objects,base) $(call objects,reply)
-FRONT := $(call objects,cli) $(call objects,capture) $(call objects,warden)
+FRONT := $(call objects,cli) $(call objects,capture) $(call objects,warden) \
+	$(call objects,json)
 HELPER := $(call objects,helper) $(call objects,recover) $(call objects,verify)
+ifneq ($(SAN),)
+HELPER := $(filter-out $(BUILD)/recover/filter.o,$(HELPER)) \
+	$(call objects,tests/san)
+endif
 
 HOLDFAST := $(BUILD)/bin/holdfast
-RECOVER := $(BUILD)/libexec/holdfast/holdfast-recover
+RECOVER := $(BUILD)/libexec/holdfast/$(RECOVER_NAME)
 
 .PHONY: all
-all: $(HOLDFAST) $(RECOVER)
+all: $(HOLDFAST) $(RECOVER) ## the two programs (the default)
 
 $(HOLDFAST): $(FRONT) $(COMMON)
 	@mkdir -p $(@D)
@@ -45,9 +61,18 @@ $(RECOVER): $(HELPER) $(COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(HELPER_LIBS)
 
-$(BUILD)/%.o: %.c Makefile
+$(BUILD)/%.o: %.c Makefile $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Changes only when the compiler or its flags do, and then rebuilds all.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+.PHONY: FORCE
+FORCE:
 
 # Every unit test is one program; it links all parts but the two mains.
 PARTS := $(filter-out $(BUILD)/cli/main.o $(BUILD)/helper/main.o, \
@@ -62,10 +87,70 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libparts.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
 
 .PHONY: unit
-unit: $(UNIT)
+unit: $(UNIT) ## the unit test programs, without running them
 
-.PHONY: clean
-clean:
+RUN = HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/run
+
+.PHONY: check check-unit check-e2e check-long check-san
+check: all unit ## every test that belongs to a change
+	$(RUN) $(ARGS)
+
+check-unit: all unit ## the unit tests alone
+	$(RUN) --unit $(ARGS)
+
+check-e2e: all ## the tests of whole programs alone
+	$(RUN) --e2e $(ARGS)
+
+check-long: all unit ## check, and what takes longer than a change can wait
+	$(RUN) --long $(ARGS)
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer
+
+check-san: ## the tests under AddressSanitizer and UBSan
+	$(MAKE) BUILD=build/san SAN=1 CPPFLAGS= CFLAGS="-O1 -g $(SANITIZE)" \
+		ARGS="--slow 4 $(ARGS)" check
+
+.PHONY: demo bench mutants
+demo: all ## the whole path, shown on a real writer
+	HOLDFAST_BUILD=$(BUILD) $(PYTHON) tools/demo.py
+
+bench: all ## speed and memory against floors and peers (BENCH_MB="100 1000")
+	HOLDFAST_BUILD=$(BUILD) CC="$(CC)" $(PYTHON) tests/bench/run
+
+mutants: all unit ## small faults in the sources, each found by a named test
+	HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/mutants/run $(ARGS)
+
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+LIBEXECDIR = $(DESTDIR)$(PREFIX)/libexec/holdfast
+MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
+DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/holdfast
+MAN := $(wildcard man/*.1)
+DOCS := README.md LICENSE CHANGELOG.md SECURITY.md $(wildcard docs/*.md)
+
+.PHONY: install uninstall
+install: all ## under DESTDIR and PREFIX
+	@if [ -n "$(SAN)" ] || grep -q __asan_init $(HOLDFAST) $(RECOVER); then \
+		echo "install: a sanitizer build is not installed:" \
+		     "its sandbox is wider" >&2; exit 1; fi
+	$(INSTALL) -d $(BINDIR) $(LIBEXECDIR) $(MANDIR) $(DOCDIR)
+	$(INSTALL) -m 755 $(HOLDFAST) $(BINDIR)/holdfast
+	$(INSTALL) -m 755 $(RECOVER) $(LIBEXECDIR)/holdfast-recover
+	$(INSTALL) -m 644 $(MAN) $(MANDIR)
+	$(INSTALL) -m 644 $(DOCS) $(DOCDIR)
+
+uninstall: ## what install put there
+	rm -f $(BINDIR)/holdfast $(LIBEXECDIR)/holdfast-recover \
+		$(addprefix $(MANDIR)/,$(notdir $(MAN))) \
+		$(addprefix $(DOCDIR)/,$(notdir $(DOCS)))
+	-rmdir $(LIBEXECDIR) $(DOCDIR) 2>/dev/null
+
+.PHONY: clean help
+clean: ## removes $(BUILD)
 	rm -rf $(BUILD)
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
+		expand -t 14
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')
