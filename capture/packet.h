@@ -15,6 +15,7 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "base/role.h"
+#include "capture/manifest.h"
 #include "reply/ask.h"
 
 /*
@@ -24,7 +25,11 @@
  */
 struct packet;
 
-/* 1: it is no packet at all (no tar that starts with db/): a plain file? */
+/*
+ * fd is borrowed until packet_free. 1: its first bytes are those of no tar
+ * archive, so it is no packet at all: a plain file? Anything that begins as
+ * a packet and is not one to the last byte is FAULT_DAMAGED.
+ */
 int
 packet_open(int fd, struct packet **p, struct fault *f);
 void
@@ -37,11 +42,25 @@ packet_id(const struct packet *p);
 const char *
 packet_database(const struct packet *p);
 
+/* Borrowed. */
+const struct manifest *
+packet_manifest(const struct packet *p);
+
 /*
  * Describes it to the helper: all members are of descriptor slot (an
  * EVIDENCE_FD number of the child).
  */
 void
 packet_side(const struct packet *p, int slot, struct ask_side *side);
+
+static inline void
+own_packet_free(struct packet **p)
+{
+	packet_free(*p);
+	*p = NULL;
+}
+
+#define OWN_PACKET(name) \
+	struct packet *name __attribute__((cleanup(own_packet_free))) = NULL
 
 #endif
