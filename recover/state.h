@@ -1,8 +1,9 @@
 /*
  * state.h - one database as recovered from its images, ready for SQL
  *
- * Lifecycle: state_open, state_connect for each thread that reads, close
- * the connections with sqlite3_close, state_finish, state_free.
+ * Lifecycle: state_setup once in the process, before the sandbox; state_open,
+ * state_connect for each thread that reads, close the connections with
+ * sqlite3_close, state_finish, state_free.
  *
  * SQLite recovers over the held VFS; the result is copied by its backup
  * API into memory, and the connection over the images is closed. Where that
@@ -43,6 +44,16 @@ struct state_facts {
 	bool views_agree;
 	const char *view;		/* "recovery" or "live" as opened */
 };
+
+/*
+ * All that needs the system: configures and initialises SQLite (URI names
+ * off), draws its randomness, sets TZ to UTC, resolves SHA-256, takes away
+ * every VFS that can open a file. Nothing of this room opens, stats or
+ * reads a path afterwards. SQLite must not be initialised yet; a second
+ * call does nothing.
+ */
+int
+state_setup(struct fault *f);
 
 /*
  * side is borrowed and must outlive the state. FAULT_DAMAGED with a sentence
