@@ -37,6 +37,12 @@ S_main(void *arg)
 	return NULL;
 }
 
+static void
+S_arrive(void *arg)
+{
+	(void)arg;
+}
+
 int
 worker_start(struct worker **w, struct fault *f)
 {
@@ -52,6 +58,8 @@ worker_start(struct worker **w, struct fault *f)
 		free(n);
 		return fault_sys(f, FAULT_TROUBLE, err, "start a thread");
 	}
+	worker_run(n, S_arrive, NULL);
+	worker_wait(n);
 	*w = n;
 	return 0;
 }

@@ -12,6 +12,10 @@
 
 struct worker;
 
+/*
+ * Returns when the thread waits for work: the calls with which a thread
+ * sets itself up (rseq, set_robust_list) are behind it.
+ */
 int
 worker_start(struct worker **w, struct fault *f);
 
