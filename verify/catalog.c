@@ -1,0 +1,179 @@
+/*
+ * catalog.c - settings and objects of a recovered state
+ */
+#include "verify/catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "reply/wire.h"
+#include "verify/sql.h"
+#include "verify/token.h"
+
+const char *
+catalog_setting_name(enum catalog_setting i)
+{
+	static const char *const name[CATALOG_SETTINGS] = {
+		[CATALOG_USER_VERSION] = "user_version",
+		[CATALOG_APPLICATION_ID] = "application_id",
+		[CATALOG_AUTO_VACUUM] = "auto_vacuum",
+		[CATALOG_PAGE_SIZE] = "page_size",
+	};
+
+	return name[i];
+}
+
+static int
+S_load_settings(struct catalog *c, struct fault *f)
+{
+	for (int i = 0; i < CATALOG_SETTINGS; i++) {
+		char text[64] = "PRAGMA main.";
+		int rc;
+
+		(void)strcat(text,
+			     catalog_setting_name((enum catalog_setting)i));
+		rc = sql_int(c->db, text, &c->setting[i], f);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void
+S_object_free(struct catalog_object *o)
+{
+	free(o->type);
+	free(o->table);
+	free(o->sql);
+	free(o->name);
+	free(o->shown);
+	buf_free(&o->cells);
+}
+
+static int
+S_shown_column(sqlite3_stmt *s, int col, char **text, struct fault *f)
+{
+	const unsigned char *t = sqlite3_column_text(s, col);
+
+	return sql_shown(t ? (const char *)t : "", text, f);
+}
+
+/* Cells first: reading a column as UTF-8 may convert it in place. */
+static int
+S_object_fill(struct catalog *c, struct catalog_object *o, sqlite3_stmt *s,
+	      struct fault *f)
+{
+	int rc = 0, type;
+
+	buf_init(&o->cells, WIRE_FRAME_MAX);
+	for (int i = 0; rc == 0 && i < 4; i++)
+		rc = value_put(&c->values, &o->cells, s, i, false, &type, f);
+	if (rc == 0)
+		rc = S_shown_column(s, 0, &o->type, f);
+	if (rc == 0)
+		rc = sql_copy_text(s, 1, &o->name, f);
+	if (rc == 0)
+		rc = sql_shown(o->name, &o->shown, f);
+	if (rc == 0)
+		rc = S_shown_column(s, 2, &o->table, f);
+	if (rc == 0)
+		rc = S_shown_column(s, 3, &o->sql, f);
+	if (rc)
+		return rc;
+	o->is_table = token_object(o->sql) == TOKEN_OBJECT_TABLE;
+	o->is_stat = strncasecmp(o->table, "sqlite_stat", 11) == 0;
+	return 0;
+}
+
+static int
+S_object_add(struct catalog *c, size_t *room, sqlite3_stmt *s,
+	     struct fault *f)
+{
+	if (c->nobject == *room) {
+		size_t more = *room ? *room * 2 : 16;
+		void *grown = realloc(c->object, more * sizeof(*c->object));
+
+		if (!grown)
+			return fault_set(f, FAULT_TROUBLE,
+					 "out of memory: schema");
+		c->object = grown;
+		*room = more;
+	}
+	memset(&c->object[c->nobject], 0, sizeof(*c->object));
+	return S_object_fill(c, &c->object[c->nobject++], s, f);
+}
+
+int
+catalog_order(const struct catalog_object *a, const struct catalog_object *b)
+{
+	int d = strcasecmp(a->name, b->name);
+
+	return d ? d : strcasecmp(a->type, b->type);
+}
+
+static int
+S_qsort_order(const void *a, const void *b)
+{
+	const struct catalog_object *x = a, *y = b;
+	int d = catalog_order(x, y);
+	size_t n = x->cells.len < y->cells.len ? x->cells.len : y->cells.len;
+
+	if (d == 0)
+		d = memcmp(x->cells.data, y->cells.data, n);
+	return d ? d : (x->cells.len > y->cells.len) -
+		       (x->cells.len < y->cells.len);
+}
+
+static int
+S_load_objects(struct catalog *c, struct fault *f)
+{
+	OWN_STMT(s);
+	size_t room = 0;
+	int rc = sql_prepare_text(c->db, &s,
+				  "SELECT type, name, tbl_name, sql"
+				  " FROM main.sqlite_master"
+				  " WHERE sql IS NOT NULL", f);
+
+	while (rc == 0) {
+		rc = sql_step(s, f);
+		if (rc == 0)
+			rc = S_object_add(c, &room, s, f);
+	}
+	if (rc < 0)
+		return rc;
+	if (!s || rc != 1)
+		return fault_set(f, FAULT_DAMAGED, "the schema can't be read:"
+				 " %s", sqlite3_errmsg(c->db));
+	if (c->nobject > 0)
+		qsort(c->object, c->nobject, sizeof(*c->object),
+		      S_qsort_order);
+	return 0;
+}
+
+int
+catalog_load(struct catalog *c, sqlite3 *db, struct fault *f)
+{
+	int rc;
+
+	memset(c, 0, sizeof(*c));
+	c->db = db;
+	rc = value_reader_init(&c->values, db, f);
+	if (rc == 0)
+		rc = S_load_settings(c, f);
+	if (rc == 0)
+		rc = S_load_objects(c, f);
+	if (rc)
+		catalog_free(c);
+	return rc;
+}
+
+void
+catalog_free(struct catalog *c)
+{
+	for (size_t i = 0; i < c->nobject; i++)
+		S_object_free(&c->object[i]);
+	free(c->object);
+	value_reader_free(&c->values);
+	memset(c, 0, sizeof(*c));
+}
