@@ -236,6 +236,7 @@ def test_a_super_journal_is_refused_by_its_name():
             make(f'{d}/{name}.db', 'create table t(x, y)')
         w.open(f'{d}/a.db', DELETE)
         w.sql('attach ? as b', (f'{d}/b.db',))
+        w.sql('pragma main.cache_size=2')
         w.sql('begin')
         w.many('insert into main.t values(?, 1)', [(i,) for i in range(500)])
         w.many('insert into b.t values(?, 1)', [(i,) for i in range(500)])
