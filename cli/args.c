@@ -1,0 +1,454 @@
+/*
+ * args.c - the options of all commands: one table parses and explains them
+ */
+#include "cli/args.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+
+#define ARGS_TIMEOUT_S 5.0
+#define ARGS_MAX_PAUSE_S 30.0
+#define ARGS_SECONDS_MAX 86400.0
+#define ARGS_MIB_MAX (1u << 24)
+#define ARGS_PIDS_MAX 4096u
+#define ARGS_COLUMNS 80
+/* getopt answers with the option's id from here on. */
+#define ARGS_LONG 256
+
+struct option_row {
+	char letter;		/* or 0 */
+	const char *name;	/* or NULL */
+	const char *value;	/* or NULL: it takes none */
+	bool repeats;
+	const char *help;
+};
+
+static const struct option_row S_option[ARGS_COUNT] = {
+[ARGS_PID] = { 0, "pid", "PID", true,
+	"a process that holds DB (default: all are found)" },
+[ARGS_CHECK] = { 0, "check", NULL, false,
+	"say what a capture would do; pause nobody" },
+[ARGS_JOURNAL] = { 0, "journal", "rollback|refuse", false,
+	"what to do with a hot rollback journal (rollback)" },
+[ARGS_TIMEOUT] = { 0, "timeout", "SEC", false,
+	"bound of stopping the writers (5)" },
+[ARGS_MAX_PAUSE] = { 0, "max-pause", "SEC", false,
+	"bound of the whole pause (30)" },
+[ARGS_DISPLACED] = { 0, "displaced", NULL, false,
+	"take the writer's files though the names show others" },
+[ARGS_UNCHANGED] = { 0, "unchanged", NULL, false,
+	"nothing may differ" },
+[ARGS_VIEW] = { 0, "view", "recovery|live", false,
+	"the state of a fresh open, or the writer's (recovery)" },
+[ARGS_FULL] = { 0, "full", NULL, false,
+	"the unchanged cells of changed rows as well" },
+[ARGS_IGNORE_ROWID] = { 0, "ignore-rowid", NULL, false,
+	"compare tables without a key as multisets of rows" },
+[ARGS_EXPECT_ID] = { 0, "expect-id", "ID", true,
+	"it must be this packet; once for each, in order" },
+[ARGS_ACCEPT_NAMES] = { 0, "accept-names", NULL, false,
+	"trust names in folders that others may write to" },
+[ARGS_MEMORY_LIMIT] = { 0, "memory-limit", "MIB", false,
+	"the helper's memory (1024)" },
+[ARGS_TIME_LIMIT] = { 0, "time-limit", "SEC", false,
+	"the helper's processor time (900)" },
+[ARGS_OUTPUT_LIMIT] = { 0, "output-limit", "MIB", false,
+	"the helper's answer (65536)" },
+[ARGS_OUTPUT] = { 'o', NULL, "FILE", false,
+	"where to write" },
+[ARGS_FORCE] = { 0, "force", NULL, false,
+	"replace FILE" },
+[ARGS_CSV] = { 0, "csv", NULL, false,
+	"comma-separated values (RFC 4180)" },
+[ARGS_JSON] = { 0, "json", NULL, false,
+	"JSON, one object a line, and nothing else" },
+[ARGS_HELP] = { 'h', "help", NULL, false,
+	"this text" },
+};
+
+void
+args_init(struct args *a)
+{
+	*a = (struct args){
+		.timeout_s = ARGS_TIMEOUT_S,
+		.max_pause_s = ARGS_MAX_PAUSE_S,
+	};
+}
+
+void
+args_free(struct args *a)
+{
+	free(a->pids);
+	args_init(a);
+}
+
+static int
+S_value_fault(enum args_id id, const char *value, const char *want,
+	      struct fault *f)
+{
+	return fault_set(f, FAULT_USAGE, "--%s %s: not %s",
+			 S_option[id].name, value, want);
+}
+
+static int
+S_whole(enum args_id id, const char *text, uint64_t max, const char *want,
+	uint64_t *v, struct fault *f)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || n == 0 ||
+	    n > max)
+		return S_value_fault(id, text, want, f);
+	*v = n;
+	return 0;
+}
+
+static int
+S_seconds(enum args_id id, const char *text, double *v, struct fault *f)
+{
+	char *end;
+	double s = strtod(text, &end);
+
+	if (text[0] < '.' || text[0] > '9' || *end || !isfinite(s) || s <= 0 ||
+	    s > ARGS_SECONDS_MAX)
+		return S_value_fault(id, text, "a number of seconds", f);
+	*v = s;
+	return 0;
+}
+
+static int
+S_choice(enum args_id id, const char *text, const char *no, const char *yes,
+	 bool *v, struct fault *f)
+{
+	if (strcmp(text, no) && strcmp(text, yes))
+		return S_value_fault(id, text, S_option[id].value, f);
+	*v = strcmp(text, yes) == 0;
+	return 0;
+}
+
+static int
+S_pid(struct args *a, const char *text, struct fault *f)
+{
+	pid_t *grown;
+	uint64_t pid;
+	int rc = S_whole(ARGS_PID, text, INT_MAX, "a process id", &pid, f);
+
+	if (rc)
+		return rc;
+	if (a->npids == ARGS_PIDS_MAX)
+		return fault_set(f, FAULT_USAGE, "more than %u times --pid",
+				 ARGS_PIDS_MAX);
+	grown = reallocarray(a->pids, a->npids + 1, sizeof(*grown));
+	if (!grown)
+		return fault_set(f, FAULT_TROUBLE, "out of memory");
+	a->pids = grown;
+	a->pids[a->npids++] = (pid_t)pid;
+	return 0;
+}
+
+static int
+S_expect_id(struct args *a, const char *text, struct fault *f)
+{
+	unsigned char raw[DIGEST_BYTES];
+
+	if (digest_unhex(text, raw))
+		return S_value_fault(ARGS_EXPECT_ID, text,
+				     "64 lower-case hexadecimal digits", f);
+	if (a->nexpected == ASK_SIDES)
+		return fault_set(f, FAULT_USAGE,
+				 "--expect-id more often than packets");
+	a->expect_id[a->nexpected++] = text;
+	return 0;
+}
+
+static int
+S_mib(enum args_id id, const char *text, uint64_t *bytes, struct fault *f)
+{
+	int rc = S_whole(id, text, ARGS_MIB_MAX, "a number of MiB", bytes, f);
+
+	*bytes <<= 20;
+	return rc;
+}
+
+static int
+S_cpu(struct args *a, const char *text, struct fault *f)
+{
+	uint64_t s = 0;
+	int rc = S_whole(ARGS_TIME_LIMIT, text, (uint64_t)ARGS_SECONDS_MAX,
+			 "a whole number of seconds", &s, f);
+
+	a->cpu_seconds = (uint32_t)s;
+	return rc;
+}
+
+static int
+S_take(struct args *a, enum args_id id, const char *value, struct fault *f)
+{
+	switch (id) {
+	case ARGS_PID:
+		return S_pid(a, value, f);
+	case ARGS_JOURNAL:
+		return S_choice(id, value, "rollback", "refuse",
+				&a->refuse_journal, f);
+	case ARGS_VIEW:
+		return S_choice(id, value, "recovery", "live", &a->live, f);
+	case ARGS_TIMEOUT:
+		return S_seconds(id, value, &a->timeout_s, f);
+	case ARGS_MAX_PAUSE:
+		return S_seconds(id, value, &a->max_pause_s, f);
+	case ARGS_EXPECT_ID:
+		return S_expect_id(a, value, f);
+	case ARGS_MEMORY_LIMIT:
+		return S_mib(id, value, &a->memory_limit, f);
+	case ARGS_OUTPUT_LIMIT:
+		return S_mib(id, value, &a->output_limit, f);
+	case ARGS_TIME_LIMIT:
+		return S_cpu(a, value, f);
+	case ARGS_CHECK:
+		a->check = true;
+		return 0;
+	case ARGS_DISPLACED:
+		a->displaced = true;
+		return 0;
+	case ARGS_UNCHANGED:
+		a->unchanged = true;
+		return 0;
+	case ARGS_FULL:
+		a->full = true;
+		return 0;
+	case ARGS_IGNORE_ROWID:
+		a->ignore_rowid = true;
+		return 0;
+	case ARGS_ACCEPT_NAMES:
+		a->accept_names = true;
+		return 0;
+	case ARGS_FORCE:
+		a->force = true;
+		return 0;
+	case ARGS_CSV:
+		a->csv = true;
+		return 0;
+	case ARGS_JSON:
+		a->json = true;
+		return 0;
+	case ARGS_OUTPUT:
+		a->output = value;
+		return 0;
+	case ARGS_HELP:
+		return 1;
+	case ARGS_END:
+	case ARGS_COUNT:
+		break;
+	}
+	MUST(!"an option has an id");
+	return 0;
+}
+
+/* The command's options as getopt_long wants them. */
+static void
+S_getopt_tables(const struct args_usage *u, struct option lng[ARGS_COUNT],
+		char letters[2 * ARGS_COUNT + 2])
+{
+	size_t n = 0, k = 0;
+
+	letters[k++] = ':';
+	for (const enum args_id *id = u->takes; *id != ARGS_END; id++) {
+		const struct option_row *o = &S_option[*id];
+
+		if (o->letter) {
+			letters[k++] = o->letter;
+			if (o->value)
+				letters[k++] = ':';
+		}
+		if (o->name)
+			lng[n++] = (struct option){
+				.name = o->name,
+				.has_arg = o->value ? required_argument
+						    : no_argument,
+				.val = ARGS_LONG + (int)*id,
+			};
+	}
+	letters[k] = '\0';
+	lng[n] = (struct option){ .name = NULL };
+}
+
+static enum args_id
+S_id(const struct args_usage *u, int got)
+{
+	const enum args_id *id = u->takes;
+
+	if (got >= ARGS_LONG)
+		return (enum args_id)(got - ARGS_LONG);
+	while (S_option[*id].letter != got)
+		id++;
+	return *id;
+}
+
+static bool
+S_is_policy(const char *word)
+{
+	return strncmp(word, "--policy", 8) == 0 ||
+	       strncmp(word, "--bind", 6) == 0;
+}
+
+static int
+S_bad_option(const struct args_usage *u, int got, const char *word,
+	     struct fault *f)
+{
+	if (got == ':')
+		return fault_set(f, FAULT_USAGE, "%s lacks its value", word);
+	if (strcmp(u->name, "verify") == 0 && S_is_policy(word))
+		return fault_set(f, FAULT_USAGE,
+				 "%s: this version knows --unchanged only",
+				 word);
+	if (strncmp(word, "--", 2) == 0)
+		return fault_set(f, FAULT_USAGE,
+				 "%s: %s has no such option, or takes no value"
+				 " with it", word, u->name);
+	return fault_set(f, FAULT_USAGE, "-%c: %s has no such option", optopt,
+			 u->name);
+}
+
+static bool
+S_given(const struct args *a, enum args_id id)
+{
+	return id == ARGS_END || (id == ARGS_OUTPUT && a->output) ||
+	       (id == ARGS_UNCHANGED && a->unchanged);
+}
+
+static int
+S_check(const struct args_usage *u, const struct args *a, struct fault *f)
+{
+	const struct option_row *need = &S_option[u->required];
+
+	if (a->noperands < u->min_operands)
+		return fault_set(f, FAULT_USAGE, "%s needs %s", u->name,
+				 u->operands);
+	if (a->noperands > u->max_operands)
+		return fault_set(f, FAULT_USAGE, "too many arguments: %s",
+				 a->operand[u->max_operands]);
+	if (!S_given(a, u->required) && need->name)
+		return fault_set(f, FAULT_USAGE, "%s needs --%s", u->name,
+				 need->name);
+	if (!S_given(a, u->required))
+		return fault_set(f, FAULT_USAGE, "%s needs -%c %s", u->name,
+				 need->letter, need->value);
+	if (a->json && a->csv)
+		return fault_set(f, FAULT_USAGE,
+				 "--json and --csv exclude each other");
+	return 0;
+}
+
+int
+args_parse(const struct args_usage *u, int argc, char **argv, struct args *a,
+	   struct fault *f)
+{
+	struct option lng[ARGS_COUNT];
+	char letters[2 * ARGS_COUNT + 2];
+	int got, rc;
+
+	S_getopt_tables(u, lng, letters);
+	opterr = 0;
+	optind = 0;
+	while ((got = getopt_long(argc, argv, letters, lng, NULL)) != -1) {
+		if (got == '?' || got == ':')
+			rc = S_bad_option(u, got, argv[optind - 1], f);
+		else
+			rc = S_take(a, S_id(u, got), optarg, f);
+		if (rc)
+			break;
+	}
+	if (got == -1) {
+		a->operand = argv + optind;
+		a->noperands = argc - optind;
+		rc = S_check(u, a, f);
+	}
+	if (rc < 0 && f->code == FAULT_USAGE)
+		(void)fault_hint(f, "try 'holdfast %s --help'", u->name);
+	return rc;
+}
+
+bool
+args_want_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	return false;
+}
+
+/* "--pid PID", "-o FILE", "-h, --help" */
+static void
+S_spell(const struct option_row *o, char *text, size_t room)
+{
+	char letter[8] = "";
+
+	if (o->letter)
+		(void)snprintf(letter, sizeof(letter), "-%c%s", o->letter,
+			       o->name ? ", " : "");
+	(void)snprintf(text, room, "%s%s%s%s%s", letter, o->name ? "--" : "",
+		       o->name ? o->name : "", o->value ? " " : "",
+		       o->value ? o->value : "");
+}
+
+/* One word of the usage line, on a new line where it would not fit. */
+static void
+S_put_word(FILE *to, const char *word, int indent, int *column)
+{
+	int n = (int)strlen(word);
+
+	if (*column + 1 + n > ARGS_COLUMNS) {
+		(void)fprintf(to, "\n%*s", indent, "");
+		*column = indent;
+	} else {
+		(void)fputc(' ', to);
+		*column += 1;
+	}
+	(void)fputs(word, to);
+	*column += n;
+}
+
+void
+args_print_usage(const struct args_usage *u, FILE *to)
+{
+	char word[96], spelt[80];
+	int column = fprintf(to, "usage: holdfast %s", u->name);
+	int indent = column + 1;
+
+	for (const enum args_id *id = u->takes; *id != ARGS_END; id++) {
+		if (*id == ARGS_HELP)
+			continue;
+		S_spell(&S_option[*id], spelt, sizeof(spelt));
+		(void)snprintf(word, sizeof(word),
+			       *id == u->required ? "%s" : "[%s]%s", spelt,
+			       S_option[*id].repeats ? "..." : "");
+		S_put_word(to, word, indent, &column);
+	}
+	if (*u->operands)
+		S_put_word(to, u->operands, indent, &column);
+	(void)fputc('\n', to);
+}
+
+void
+args_print_help(const struct args_usage *u, FILE *to)
+{
+	char spelt[80];
+
+	args_print_usage(u, to);
+	(void)fprintf(to, "\n%s.\n\noptions:\n", u->summary);
+	for (const enum args_id *id = u->takes; *id != ARGS_END; id++) {
+		S_spell(&S_option[*id], spelt, sizeof(spelt));
+		(void)fprintf(to, "  %-24s %s\n", spelt, S_option[*id].help);
+	}
+	(void)fprintf(to, "\nexit status:\n%s\nexample:\n  %s\n", u->statuses,
+		      u->example);
+}

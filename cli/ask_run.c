@@ -1,0 +1,219 @@
+/*
+ * ask_run.c - one question to the helper about one or two databases
+ */
+#include "cli/ask_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+
+#define ASK_KEPT_MAX (32u << 20)
+#define ASK_NOTES_MAX 10000u
+
+int
+ask_malformed(struct fault *f, const char *what)
+{
+	return fault_set(f, FAULT_SANDBOX,
+			 "the helper's answer is malformed: %s", what);
+}
+
+static int
+S_open_side(struct ask_run *r, const struct args *a, size_t side,
+	    struct fault *f)
+{
+	const struct evidence_options o = {
+		.expect_id = a->nexpected ? a->expect_id[side] : NULL,
+		.accept_names = a->accept_names,
+	};
+	const char *path = a->operand[side];
+	const struct notes *notes;
+	int rc = evidence_open(path, &o, &r->evidence[side], f);
+
+	if (rc)
+		return rc;
+	notes = evidence_notes(r->evidence[side]);
+	for (size_t i = 0; i < notes->count; i++) {
+		rc = notes_add(&r->not_checked, f, notes->note[i].what, "%s",
+			       notes->note[i].why);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int
+ask_open(struct ask_run *r, const struct args *a, size_t sides,
+	 struct fault *f)
+{
+	int rc;
+
+	if (a->nexpected && a->nexpected != sides)
+		return fault_set(f, FAULT_USAGE,
+				 "--expect-id is given once for each packet");
+	ask_init(&r->ask, ASK_RECOVER);
+	r->ask.flags = (a->live ? ASK_LIVE_VIEW : 0u) |
+		       (a->ignore_rowid ? ASK_IGNORE_ROWID : 0u);
+	r->ask.memory_limit = a->memory_limit;
+	r->ask.output_limit = a->output_limit;
+	r->limits = (struct warden_limits){
+		.memory = a->memory_limit,
+		.output = a->output_limit,
+		.cpu_seconds = a->cpu_seconds,
+	};
+	r->sides = sides;
+	r->ask.nsides = (uint32_t)sides;
+	for (size_t i = 0; i < sides; i++) {
+		size_t n = 0;
+
+		rc = S_open_side(r, a, i, f);
+		if (rc)
+			return fault_wrap(f, "%s", a->operand[i]);
+		evidence_side(r->evidence[i], EVIDENCE_FD + (int)r->nfds,
+			      r->fds + r->nfds, &n, &r->ask.side[i]);
+		r->nfds += n;
+	}
+	return 0;
+}
+
+int
+ask_start(struct ask_run *r, enum ask_op op, const char *text, struct fault *f)
+{
+	size_t n = text ? strlen(text) : 0;
+
+	if (n > ASK_TEXT_MAX)
+		return fault_set(f, FAULT_USAGE,
+				 "the SQL is longer than %u bytes",
+				 ASK_TEXT_MAX);
+	warden_free(r->warden);
+	r->warden = NULL;
+	for (size_t i = 0; i < ASK_SIDES; i++)
+		facts_free(&r->facts[i]);
+	r->ask.op = (uint32_t)op;
+	r->ask.text_bytes = (uint32_t)n;
+	return warden_start(&r->warden, r->fds, r->nfds, &r->ask, text,
+			    &r->limits, f);
+}
+
+static int
+S_take_fact(struct ask_run *r, struct wire_frame *fr, struct fault *f)
+{
+	OWN_MEM(char, key);
+	struct cell value;
+	int64_t side;
+	int rc = wire_get_int(fr, &side, f);
+
+	if (!rc)
+		rc = wire_get_text(fr, &key, f);
+	if (!rc)
+		rc = wire_get(fr, &value, f);
+	if (!rc)
+		rc = wire_get_done(fr, f);
+	if (rc)
+		return rc;
+	if (side < 0 || side >= (int64_t)r->sides)
+		return ask_malformed(f, "a fact about no side");
+	return facts_take(&r->facts[side], key, &value, f);
+}
+
+static int
+S_take_skip(struct ask_run *r, struct wire_frame *fr, struct fault *f)
+{
+	OWN_MEM(char, what);
+	OWN_MEM(char, why);
+	int rc = ask_keep_text(r, fr, &what, f);
+
+	if (!rc)
+		rc = ask_keep_text(r, fr, &why, f);
+	if (!rc)
+		rc = wire_get_done(fr, f);
+	if (rc)
+		return rc;
+	if (r->not_checked.count >= ASK_NOTES_MAX)
+		return fault_set(f, FAULT_CAP,
+				 "more than %u things were not checked",
+				 ASK_NOTES_MAX);
+	return notes_add(&r->not_checked, f, what, "%s", why);
+}
+
+/* warden_next has read the count and found it right. */
+static int
+S_take_end(struct ask_run *r, struct wire_frame *fr, struct fault *f)
+{
+	int64_t verdict;
+	int rc = wire_get_int(fr, &verdict, f);
+
+	if (!rc)
+		rc = wire_get_done(fr, f);
+	if (rc)
+		return rc;
+	if (verdict != WIRE_YES && verdict != WIRE_NO)
+		return ask_malformed(f, "it ends without a verdict");
+	r->verdict = (enum wire_verdict)verdict;
+	return 1;
+}
+
+int
+ask_next(struct ask_run *r, struct wire_frame *fr, struct fault *f)
+{
+	int rc;
+
+	for (;;) {
+		rc = warden_next(r->warden, fr, f);
+		if (rc < 0)
+			return rc;
+		if (rc == 1)
+			return S_take_end(r, fr, f);
+		if (fr->type == WIRE_FACT)
+			rc = S_take_fact(r, fr, f);
+		else if (fr->type == WIRE_SKIP)
+			rc = S_take_skip(r, fr, f);
+		else
+			return 0;
+		if (rc)
+			return rc;
+	}
+}
+
+int
+ask_finish(struct ask_run *r, struct fault *f)
+{
+	int rc;
+
+	for (size_t i = 0; i < r->sides; i++) {
+		rc = facts_complete(&r->facts[i], (enum ask_op)r->ask.op, f);
+		if (!rc)
+			rc = evidence_still(r->evidence[i], f);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+void
+ask_free(struct ask_run *r)
+{
+	warden_free(r->warden);
+	for (size_t i = 0; i < ASK_SIDES; i++) {
+		facts_free(&r->facts[i]);
+		evidence_free(r->evidence[i]);
+	}
+	notes_free(&r->not_checked);
+	*r = (struct ask_run){ .sides = 0 };
+}
+
+int
+ask_keep_text(struct ask_run *r, struct wire_frame *fr, char **text,
+	      struct fault *f)
+{
+	int rc = wire_get_text(fr, text, f);
+
+	if (rc)
+		return rc;
+	r->kept += strlen(*text) + sizeof(char *);
+	if (r->kept > ASK_KEPT_MAX)
+		return fault_set(f, FAULT_CAP,
+				 "the answer's names and notes pass %u MiB",
+				 ASK_KEPT_MAX >> 20);
+	return 0;
+}
