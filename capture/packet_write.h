@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/digest.h"
 #include "base/fault.h"
@@ -84,11 +85,15 @@ void
 packet_writer_side(const struct packet_writer *w, int slot, uint64_t now_ns,
 		   struct ask_side *side);
 
+/* The output's name is at present that file: --force would take it away. */
+bool
+packet_writer_replaces(const struct packet_writer *w, dev_t dev, ino_t ino);
+
 /*
- * Hashes, and writes everything but the data. m must be filled but for the
- * member's presence, bytes and sha256, the database's name and the block
- * list, which are set here. FAULT_USAGE where the output would replace a
- * file of the database itself.
+ * Hashes, and writes everything but the data. m must be filled (its database
+ * is the name given to reserve) but for each member's presence, bytes and
+ * sha256 and the block list, which are set here. FAULT_USAGE where the output
+ * would replace a file of the database itself.
  */
 int
 packet_writer_finish(struct packet_writer *w, struct stage *s,
