@@ -1,0 +1,37 @@
+/*
+ * bind.h - which of the open sidecars belong to the main
+ *
+ * Levels, strongest ground last:
+ *   none	there is no sidecar to bind
+ *   sole	the writers have no other database open, one file a role, and
+ *		each bears main's own name
+ *   content	the pages say it: the frames that a checkpoint copied back
+ *		equal this main's pages and no other's; the original images of
+ *		a journal likewise
+ * Anything else is FAULT_AMBIGUOUS: names alone bind nothing.
+ *
+ * The content is compared by the sandboxed helper over the live
+ * descriptors while the writers are stopped.
+ */
+#ifndef CAPTURE_BIND_H
+#define CAPTURE_BIND_H
+
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "base/role.h"
+#include "capture/candidates.h"
+
+#define BIND_NOT_THERE (-1)
+
+struct binding {
+	int of[ROLE_COUNT];	/* index of a candidate, BIND_NOT_THERE */
+	const char *level;	/* static text */
+};
+
+/* Candidate 0 is the main. Bounded by deadline_ns of clock_mono_ns. */
+int
+bind_sidecars(const struct candidates *c, uint64_t deadline_ns,
+	      struct binding *b, struct fault *f);
+
+#endif

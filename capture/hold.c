@@ -1,0 +1,269 @@
+/*
+ * hold.c - a database held still: its writers paused, its files in hand
+ */
+#include "capture/hold_parts.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "capture/stopped.h"
+
+void
+hold_init(struct hold *h)
+{
+	memset(h, 0, sizeof(*h));
+	for (enum role r = 0; r < ROLE_COUNT; r++) {
+		h->held[r] = (struct held)HELD_INIT;
+		h->held[r].role = r;
+	}
+	h->binding = "none";
+}
+
+void
+hold_release(struct hold *h)
+{
+	pause_free(h->pause);
+	h->pause = NULL;
+	if (h->began_ns && !h->pause_ns)
+		h->pause_ns = clock_mono_ns() - h->began_ns;
+	for (enum role r = 0; r < ROLE_COUNT; r++) {
+		if (h->leased[r])
+			(void)fcntl(h->held[r].fd, F_SETLEASE, F_UNLCK);
+		h->leased[r] = false;
+	}
+}
+
+void
+hold_free(struct hold *h)
+{
+	hold_release(h);
+	for (enum role r = 0; r < ROLE_COUNT; r++)
+		held_free(&h->held[r]);
+	for (size_t i = 0; i < h->nnames; i++)
+		names_free(&h->names[i]);
+	free(h->names);
+	for (size_t i = 0; i < h->nprocs; i++)
+		proc_close(&h->procs[i]);
+	free(h->procs);
+	holders_free(&h->holders);
+	notes_free(&h->notes);
+	writers_free(&h->writers);
+	hold_init(h);
+}
+
+static const struct holder *
+S_holder_of_pid(const struct hold *h, pid_t pid)
+{
+	for (size_t i = 0; i < h->holders.count; i++)
+		if (h->holders.holder[i].pid == pid)
+			return &h->holders.holder[i];
+	return NULL;
+}
+
+/*
+ * The main, and what bears the name of a sidecar: a name can make us look
+ * at more processes, never at fewer.
+ */
+static size_t
+S_first_ids(const struct selection *s, const struct names *n,
+	    struct inode_id ids[ROLE_COUNT])
+{
+	size_t count = 0;
+
+	ids[count++] = (struct inode_id){ s->dev, s->ino };
+	for (enum role r = ROLE_WAL; n && r < ROLE_COUNT; r++) {
+		const struct name_entry *e = &n->entry[r];
+
+		if (e->exists && S_ISREG(e->mode))
+			ids[count++] = (struct inode_id){ e->dev, e->ino };
+	}
+	return count;
+}
+
+static int
+S_check_pids(const struct hold *h, const struct selection *s,
+	     const struct hold_rules *rules, struct fault *f)
+{
+	for (size_t i = 0; i < rules->npids; i++) {
+		const struct holder *who = S_holder_of_pid(h, rules->pids[i]);
+
+		if (who && hold_holds(who, s->dev, s->ino))
+			continue;
+		fault_set(f, FAULT_REFUSED, "process %d does not have %s "
+			  "(%ju:%ju) open", (int)rules->pids[i], s->path,
+			  (uintmax_t)s->dev, (uintmax_t)s->ino);
+		return fault_hint(f, "'holdfast capture --check %s' lists who"
+				  " has it open", s->base);
+	}
+	return 0;
+}
+
+static int
+S_note_unreadable(struct hold *h, struct fault *f)
+{
+	if (h->holders.unreadable_other == 0)
+		return 0;
+	return notes_add(&h->notes, f, "holders", "%zu processes of other users"
+			 " whose descriptors we may not read",
+			 h->holders.unreadable_other);
+}
+
+int
+hold_look(struct hold *h, const struct selection *s,
+	  const struct hold_rules *rules, struct fault *f)
+{
+	struct inode_id ids[ROLE_COUNT];
+	size_t n;
+	int rc = 0;
+
+	h->displaced = s->displaced;
+	if (!s->displaced)
+		rc = hold_add_names(h, s->path, false, f);
+	if (rc)
+		return rc;
+	n = S_first_ids(s, h->nnames ? &h->names[0] : NULL, ids);
+	rc = hold_scan(h, ids, n, f);
+	if (!rc)
+		rc = S_check_pids(h, s, rules, f);
+	if (!rc && !rules->displaced)
+		rc = hold_refuse_strangers(h, s, f);
+	for (size_t i = 0; rc == 0 && i < h->holders.count; i++)
+		if (h->holders.holder[i].writable &&
+		    hold_holds(&h->holders.holder[i], s->dev, s->ino))
+			return 0;
+	return rc ? rc : 1;
+}
+
+int
+hold_live(struct hold *h, const struct selection *s,
+	  const struct hold_rules *rules, struct fault *f)
+{
+	int rc = pause_new(&h->pause, f);
+
+	h->authority = "writers";
+	if (!rc)
+		rc = hold_settle(h, s, rules, f);
+	if (!rc)
+		rc = hold_gather_names(h, s, f);
+	/* What was seen before the pause may be old by now. */
+	for (size_t i = 0; rc == 0 && i < h->nnames; i++)
+		rc = names_look(&h->names[i], f);
+	if (!rc)
+		rc = hold_judge_names(h, rules, f);
+	return rc;
+}
+
+/*
+ * Without a writer the absence of a sidecar rests on names alone: who can
+ * change the directory can have taken it away.
+ */
+static int
+S_note_absent(struct hold *h, const struct hold_rules *rules, struct fault *f)
+{
+	const struct names *n = &h->names[0];
+	char who[768];
+	int rc;
+
+	if (rules->accept_names || h->held[ROLE_WAL].fd >= 0 ||
+	    h->held[ROLE_JOURNAL].fd >= 0)
+		return 0;
+	rc = stopped_private(n->dirfd, n->entry[ROLE_MAIN].uid, who,
+			     sizeof(who), f);
+	if (rc == 1)
+		rc = notes_add(&h->notes, f, "sidecars", "none is there, but "
+			       "others can change %s", who);
+	return rc;
+}
+
+int
+hold_stopped(struct hold *h, const struct selection *s,
+	     const struct hold_rules *rules, struct fault *f)
+{
+	struct held *main = &h->held[ROLE_MAIN];
+	int rc;
+
+	h->authority = "stopped";
+	h->binding = "none";
+	rc = held_from_path_fd(main, s->path_fd, f);
+	if (!rc)
+		rc = stopped_lease(main, &h->notes, &h->leased[ROLE_MAIN], f);
+	if (!rc && h->nnames == 0)
+		rc = hold_add_names(h, s->path, false, f);
+	if (!rc)
+		rc = names_look(&h->names[0], f);
+	if (!rc)
+		rc = hold_judge_names(h, rules, f);
+	if (!rc)
+		rc = S_note_absent(h, rules, f);
+	return rc;
+}
+
+static int
+S_still_open(const struct hold *h, const struct held *held, struct fault *f)
+{
+	for (size_t i = 0; i < h->nprocs; i++)
+		if (h->procs[i].pid == held->pid)
+			return held_still_open(held, &h->procs[i], f);
+	return 0;
+}
+
+int
+hold_still(const struct hold *h, struct fault *f)
+{
+	int rc = h->pause ? pause_check(h->pause, f) : 0;
+
+	for (enum role r = 0; rc == 0 && r < ROLE_COUNT; r++) {
+		if (h->held[r].fd < 0)
+			continue;
+		rc = held_still(&h->held[r], f);
+		if (!rc && h->held[r].pid)
+			rc = S_still_open(h, &h->held[r], f);
+		if (!rc && h->leased[r])
+			rc = stopped_lease_still(&h->held[r], f);
+	}
+	for (size_t i = 0; rc == 0 && i < h->nnames && !h->displaced; i++)
+		rc = names_still(&h->names[i], f);
+	return rc;
+}
+
+int
+hold_alone(const struct hold *h, struct fault *f)
+{
+	struct inode_id ids[ROLE_COUNT];
+	OWN_HOLDERS(now);
+	size_t n = 0;
+	int rc;
+
+	for (enum role r = 0; r < ROLE_COUNT; r++)
+		if (h->held[r].fd >= 0)
+			ids[n++] = (struct inode_id){ h->held[r].st.st_dev,
+						      h->held[r].st.st_ino };
+	rc = holders_find(ids, n, &now, f);
+	for (size_t i = 0; rc == 0 && i < now.count; i++)
+		if (now.holder[i].writable && !hold_is_paused(h, &now.holder[i]))
+			rc = fault_set(f, FAULT_UNSTABLE, "process %d opened "
+				       "the database for writing while we "
+				       "read", (int)now.holder[i].pid);
+	return rc;
+}
+
+int
+hold_describe(struct hold *h, struct fault *f)
+{
+	int rc = S_note_unreadable(h, f);
+
+	for (size_t i = 0; rc == 0 && i < h->holders.count; i++) {
+		const struct holder *who = &h->holders.holder[i];
+		struct proc p;
+
+		if (hold_is_paused(h, who) || proc_open(who->pid, &p, f) != 0)
+			continue;
+		rc = hold_list_writer(h, &p, who, false, f);
+		proc_close(&p);
+	}
+	return rc;
+}

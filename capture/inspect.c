@@ -1,0 +1,135 @@
+/*
+ * inspect.c - what the sandboxed helper finds in the staged files
+ */
+#include "capture/inspect.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own.h"
+#include "warden/warden.h"
+
+#define INSPECT_CPU_SECONDS 120u
+
+static const struct {
+	const char *key;
+	size_t offset, room;
+} texts[] = {
+#define TEXT(key, field) \
+	{ key, offsetof(struct inspection, field), \
+	  sizeof(((struct inspection *)0)->field) }
+	TEXT("header", header),
+	TEXT("journal.state", journal),
+	TEXT("journal.super", super),
+#undef TEXT
+};
+
+static void
+S_take_text(struct inspection *i, const char *key, const struct cell *v)
+{
+	for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+		if (strcmp(key, texts[k].key) == 0 &&
+		    (v->tag == CELL_TEXT || v->tag == CELL_TEXT8))
+			(void)snprintf((char *)i + texts[k].offset,
+				       texts[k].room, "%.*s", (int)v->len,
+				       (const char *)v->bytes);
+}
+
+static void
+S_take_int(struct inspection *i, const char *key, const struct cell *v)
+{
+	if (v->tag != CELL_INT)
+		return;
+	if (strcmp(key, "wal_mode") == 0)
+		i->wal_mode = v->integer != 0;
+	else if (strcmp(key, "salts_agree") == 0)
+		i->salts_agree = v->integer != 0;
+	else if (strcmp(key, "wal.committed_frames") == 0)
+		i->wal_committed = v->integer;
+}
+
+static int
+S_take_fact(struct inspection *i, struct wire_frame *fr, struct fault *f)
+{
+	OWN_MEM(char, key);
+	struct cell value;
+	int64_t side;
+
+	if (wire_get_int(fr, &side, f) || wire_get_text(fr, &key, f) ||
+	    wire_get(fr, &value, f) || wire_get_done(fr, f))
+		return -(int)f->code;
+	S_take_text(i, key, &value);
+	S_take_int(i, key, &value);
+	return 0;
+}
+
+int
+inspect_staged(const struct packet_writer *w, uint64_t now_ns,
+	       struct inspection *i, struct fault *f)
+{
+	struct warden_limits limits = { .cpu_seconds = INSPECT_CPU_SECONDS };
+	int fd = packet_writer_read_fd(w);
+	struct wire_frame fr;
+	struct ask ask;
+	OWN_WARDEN(helper);
+	int rc;
+
+	memset(i, 0, sizeof(*i));
+	ask_init(&ask, ASK_INSPECT);
+	ask.nsides = 1;
+	packet_writer_side(w, EVIDENCE_FD, now_ns, &ask.side[0]);
+	rc = warden_start(&helper, &fd, 1, &ask, NULL, &limits, f);
+	while (rc == 0) {
+		rc = warden_next(helper, &fr, f);
+		if (rc == 0 && fr.type == WIRE_FACT)
+			rc = S_take_fact(i, &fr, f);
+	}
+	if (rc == 1 && i->header[0])
+		return 0;
+	if (rc == 1)
+		return fault_set(f, FAULT_SANDBOX, "inspect: the helper's "
+				 "answer leaves out the header");
+	return fault_wrap(f, "inspect");
+}
+
+int
+inspect_judge(const struct inspection *i, const struct hold *h,
+	      bool refuse_journal, struct fault *f)
+{
+	bool rollback = strcmp(i->header, "ok") == 0 && !i->wal_mode;
+
+	if (i->super[0]) {
+		fault_set(f, FAULT_REFUSED, "the journal names the "
+			  "super-journal %s: one commit over several "
+			  "databases is under way, and alone this one is "
+			  "neither before nor after it", i->super);
+		return fault_hint(f, "capture again when the commit is over; "
+				  "after a crash open the database once with "
+				  "the program that owns it");
+	}
+	if (refuse_journal && strcmp(i->journal, "hot") == 0)
+		return fault_set(f, FAULT_REFUSED, "a transaction is in its "
+				 "rollback journal, and --journal refuse was "
+				 "given");
+	if (!i->salts_agree)
+		return fault_set(f, FAULT_REFUSED, "the salts of WAL and SHM "
+				 "differ: they are not of one generation");
+	if (rollback && i->wal_committed > 0) {
+		fault_set(f, FAULT_REFUSED, "main is in rollback mode, yet a "
+			  "WAL with %lld committed frames lies beside it: it "
+			  "is the WAL of another file or time",
+			  (long long)i->wal_committed);
+		return fault_hint(f, "stock SQLite would replay it over this "
+				  "main: find out where it came from before "
+				  "anything opens the database");
+	}
+	if (rollback && h->locks.exclusive && h->held[ROLE_JOURNAL].fd < 0)
+		return fault_set(f, FAULT_AMBIGUOUS, "a writer holds an "
+				 "EXCLUSIVE lock on main and has no journal "
+				 "open: it is inside a transaction with "
+				 "journal_mode MEMORY or OFF, whose original "
+				 "pages are in no file");
+	return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * inspect.h - what the sandboxed helper finds in the staged files
+ *
+ * Asked after the writers run again and before anything is published. The
+ * helper may lie about what it was given; it can't make the bytes others.
+ */
+#ifndef CAPTURE_INSPECT_H
+#define CAPTURE_INSPECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+#include "capture/hold.h"
+#include "capture/packet_write.h"
+
+struct inspection {
+	char header[32];	/* "ok", "empty", "short", "not-a-database" */
+	bool wal_mode;
+	bool salts_agree;
+	int64_t wal_committed;	/* frames up to the last commit */
+	char journal[16];	/* "none", "empty", "cold", "hot" */
+	char super[1024];	/* the super-journal's name, or empty */
+};
+
+int
+inspect_staged(const struct packet_writer *w, uint64_t now_ns,
+	       struct inspection *i, struct fault *f);
+
+/*
+ * Do the files make one database? FAULT_REFUSED says why not;
+ * FAULT_AMBIGUOUS where another moment may show another picture.
+ */
+int
+inspect_judge(const struct inspection *i, const struct hold *h,
+	      bool refuse_journal, struct fault *f);
+
+#endif

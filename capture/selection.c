@@ -1,0 +1,139 @@
+/*
+ * selection.c - the one inode that the caller's path selects
+ */
+#include "capture/selection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/own.h"
+#include "capture/held.h"
+#include "capture/names.h"
+#include "capture/proc.h"
+
+/* Is this what the kernel shows of a descriptor that was opened as name? */
+static bool
+S_is_link_of(const char *link, const char *name)
+{
+	size_t kept;
+
+	(void)names_link_gone(link, &kept);
+	return strlen(name) == kept && memcmp(link, name, kept) == 0;
+}
+
+/* 0 and *st: process p has a regular file open by that name; else 1. */
+static int
+S_look_in(const struct proc *p, const char *name, struct stat *st)
+{
+	struct proc_list fds;
+	const char *fd;
+	OWN_FD(dir);
+
+	dir = openat(p->dirfd, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return 1;
+	proc_list_begin(&fds, dir);
+	while ((fd = proc_list_next(&fds))) {
+		char link[PATH_MAX + 16];
+		ssize_t n = readlinkat(dir, fd, link, sizeof(link) - 1);
+
+		if (n < 0)
+			continue;
+		link[n] = '\0';
+		if (S_is_link_of(link, name) && fstatat(dir, fd, st, 0) == 0 &&
+		    S_ISREG(st->st_mode))
+			return 0;
+	}
+	return 1;
+}
+
+/*
+ * Whose descriptor still shows a name that has lost its file? The name only
+ * selects: that the inode is the writer's own is seen at its descriptor.
+ */
+static int
+S_select_displaced(struct selection *s, struct fault *f)
+{
+	struct proc_list pids;
+	const char *pid;
+	OWN_FD(dir);
+
+	dir = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return fault_sys(f, FAULT_TROUBLE, errno, "open /proc");
+	proc_list_begin(&pids, dir);
+	while ((pid = proc_list_next(&pids))) {
+		OWN_PROC(p);
+		struct stat st;
+		int rc = proc_open(atoi(pid), &p, f);
+
+		if (rc < 0)
+			return rc;
+		if (rc || p.pid == getpid() || S_look_in(&p, s->path, &st))
+			continue;
+		if (st.st_dev == s->dev && st.st_ino == s->ino)
+			continue;
+		s->displaced = true;
+		s->dev = st.st_dev;
+		s->ino = st.st_ino;
+		break;
+	}
+	return 0;
+}
+
+int
+selection_make(const char *db, bool displaced, struct selection *s,
+	    struct fault *f)
+{
+	struct stat st = { .st_dev = 0 };
+	const char *slash;
+	int rc = 0;
+
+	s->path_fd = open(db, O_PATH | O_CLOEXEC);
+	if (s->path_fd < 0 && !(displaced && errno == ENOENT))
+		return fault_sys(f, FAULT_TROUBLE, errno, "%s", db);
+	if (s->path_fd < 0) {
+		OWN_MEM(char, here);
+
+		here = db[0] == '/' ? strdup("") : realpath(".", NULL);
+		if (!here || asprintf(&s->path, "%s%s%s", here,
+				      *here ? "/" : "", db) < 0)
+			return fault_set(f, FAULT_TROUBLE, "out of memory");
+	} else {
+		if (fstat(s->path_fd, &st) != 0)
+			return fault_sys(f, FAULT_TROUBLE, errno, "%s", db);
+		if (!S_ISREG(st.st_mode))
+			return fault_set(f, FAULT_REFUSED, "%s is a %s, not a "
+					 "regular file", db,
+					 held_type_name(st.st_mode));
+		rc = names_of_fd(&s->path, s->path_fd, f);
+	}
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	if (!rc && displaced)
+		rc = S_select_displaced(s, f);
+	if (rc)
+		return rc;
+	if (s->ino == 0)
+		return fault_set(f, FAULT_TROUBLE, "%s: no such file, and no "
+				 "process has it open", db);
+	slash = strrchr(s->path, '/');
+	s->base = strdup(slash ? slash + 1 : s->path);
+	return s->base ? 0 : fault_set(f, FAULT_TROUBLE, "out of memory");
+}
+
+void
+selection_free(struct selection *s)
+{
+	own_fd_close(&s->path_fd);
+	free(s->path);
+	free(s->base);
+	s->path = NULL;
+	s->base = NULL;
+}

@@ -1,0 +1,47 @@
+/*
+ * selection.h - the one inode that the caller's path selects
+ *
+ * The path is looked up once, to an O_PATH descriptor; what it resolves to
+ * is kept as text for the names and the messages.
+ */
+#ifndef CAPTURE_SELECTION_H
+#define CAPTURE_SELECTION_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+
+struct selection {
+	int path_fd;		/* O_PATH; -1: the path names nothing now */
+	dev_t dev;
+	ino_t ino;
+	char *path;		/* links resolved; for names and messages */
+	char *base;		/* its last component */
+	bool displaced;		/* a process has another inode by that name */
+};
+
+#define SELECTION_INIT { .path_fd = -1 }
+
+/*
+ * With displaced, a file that a process has open by this name, but that has
+ * lost it, is preferred to the one that bears it now. FAULT_REFUSED: not a
+ * regular file. FAULT_TROUBLE: no such file.
+ */
+int
+selection_make(const char *db, bool displaced, struct selection *s,
+	       struct fault *f);
+void
+selection_free(struct selection *s);
+
+static inline void
+own_selection_free(struct selection *s)
+{
+	selection_free(s);
+}
+
+#define OWN_SELECTION(name) \
+	struct selection name __attribute__((cleanup(own_selection_free))) = \
+		SELECTION_INIT
+
+#endif
