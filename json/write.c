@@ -81,8 +81,12 @@ json_add_null(cJSON *obj, const char *key, struct fault *f)
 int
 json_add_int(cJSON *obj, const char *key, int64_t v, struct fault *f)
 {
+	char text[24];
+
 	MUST(v >= -JSON_INT_MAX && v <= JSON_INT_MAX);
-	return S_added(cJSON_AddNumberToObject(obj, key, (double)v), f);
+	/* cJSON prints doubles of more than 15 digits only nearly. */
+	(void)snprintf(text, sizeof(text), "%" PRId64, v);
+	return S_added(cJSON_AddRawToObject(obj, key, text), f);
 }
 
 int
