@@ -1,0 +1,530 @@
+/*
+ * threads.c - stops every thread of one process by ptrace
+ *
+ * 1. Seize and interrupt every thread of /proc/PID/task that is not known.
+ * 2. Wait until each known one is stopped, or gone.
+ * 3. Again from 1, until a listing made while all known were stopped shows
+ *    no other: a stopped thread starts none.
+ *
+ * A stop is looked at without taking it (WNOWAIT): the kernel then still
+ * has the signal that a thread stopped at, and delivers it even if we die.
+ *
+ * PTRACE_O_EXITKILL must never be set here: it would take the writer along.
+ */
+#include "capture/threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "capture/rights.h"
+#include "capture/signals.h"
+
+/*
+ * Stops announce themselves by SIGCHLD, but many at once by a single one,
+ * and a thread that does not block it may take it: look again at times.
+ */
+#define THREADS_LOOK_NS 5000000u
+#define EVENT(status) ((status) >> 8)
+#define SIGNAL_OF(status) ((status) & 0xff)
+
+enum state {
+	RUNNING,		/* seized and interrupted */
+	STOPPED,
+	GONE,
+};
+
+struct thread {
+	pid_t tid;
+	enum state state;
+	int signal;		/* STOPPED while this was delivered, or 0 */
+	unsigned seen;		/* the last listing that showed it */
+};
+
+struct threads {
+	struct proc who;
+	struct thread *thread;
+	size_t count, room;
+	size_t hint;		/* listings keep their order */
+	unsigned listing;
+	bool were_stopped;
+	uint64_t deadline_ns, total_ns;
+	struct proc_list list;
+};
+
+int
+threads_new(struct threads **t, const struct proc *who, struct fault *f)
+{
+	struct threads *made = calloc(1, sizeof(*made));
+	int rc;
+
+	if (!made)
+		return fault_set(f, FAULT_TROUBLE, "out of memory");
+	rc = proc_copy(who, &made->who, f);
+	if (rc)
+		free(made);
+	else
+		*t = made;
+	return rc;
+}
+
+void
+threads_free(struct threads *t)
+{
+	proc_close(&t->who);
+	free(t->thread);
+	free(t);
+}
+
+const struct proc *
+threads_of(const struct threads *t)
+{
+	return &t->who;
+}
+
+unsigned
+threads_stopped(const struct threads *t)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < t->count; i++)
+		n += t->thread[i].state == STOPPED;
+	return n;
+}
+
+bool
+threads_were_stopped(const struct threads *t)
+{
+	return t->were_stopped;
+}
+
+static int
+S_ended(const struct threads *t, struct fault *f)
+{
+	return fault_set(f, FAULT_UNSTABLE, "process %d ended",
+			 (int)t->who.pid);
+}
+
+static struct thread *
+S_lookup(struct threads *t, pid_t tid)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		size_t at = (t->hint + i) % t->count;
+
+		if (t->thread[at].tid == tid) {
+			t->hint = at + 1;
+			return &t->thread[at];
+		}
+	}
+	return NULL;
+}
+
+static int
+S_remember(struct threads *t, pid_t tid, struct thread **th, struct fault *f)
+{
+	if (t->count == t->room) {
+		size_t room = t->room ? 2 * t->room : 64;
+		struct thread *grown = reallocarray(t->thread, room,
+						    sizeof(*grown));
+
+		if (!grown)
+			return fault_set(f, FAULT_TROUBLE, "out of memory");
+		t->thread = grown;
+		t->room = room;
+	}
+	*th = &t->thread[t->count++];
+	**th = (struct thread){ .tid = tid, .state = GONE };
+	return 0;
+}
+
+/* Also a leader that ended before its threads: it can't be seized. */
+static bool
+S_is_dead(const struct threads *t, pid_t tid, char *state)
+{
+	struct fault ignored = FAULT_INIT;
+	struct proc_stat s = { .state = '?' };
+	int rc = proc_stat(&t->who, tid, &s, &ignored);
+
+	*state = s.state;
+	return rc == 1 || s.state == 'Z' || s.state == 'X';
+}
+
+/* The process whose thread traces tid, or 0; a number of ours is a thread. */
+static pid_t
+S_tracer(const struct threads *t, pid_t tid, bool *is_us)
+{
+	struct fault ignored = FAULT_INIT;
+	char value[PROC_VALUE_BYTES];
+	pid_t tracer;
+	OWN_PROC(p);
+
+	if (proc_status_value(&t->who, tid, "TracerPid", value, sizeof(value),
+			      &ignored))
+		return 0;
+	tracer = (pid_t)atoi(value);
+	*is_us = tracer == gettid();
+	if (tracer && !proc_open(tracer, &p, &ignored)
+	    && !proc_status_value(&p, 0, "Tgid", value, sizeof(value),
+				  &ignored))
+		tracer = (pid_t)atoi(value);
+	return tracer;
+}
+
+static int
+S_refuse_traced(const struct threads *t, pid_t tracer, struct fault *f)
+{
+	(void)fault_set(f, FAULT_REFUSED,
+			"process %d is traced already by process %d",
+			(int)t->who.pid, (int)tracer);
+	return fault_hint(f, "detach the debugger, strace or other capture "
+			  "(process %d) and try again", (int)tracer);
+}
+
+static int
+S_refuse_rights(const struct threads *t, struct fault *f)
+{
+	struct rights r;
+
+	rights_look(&t->who, &r);
+	(void)fault_sys(f, FAULT_TROUBLE, EPERM,
+			"process %d may not be traced", (int)t->who.pid);
+	return rights_hint(&r, f);
+}
+
+static void
+S_interrupt(struct thread *th)
+{
+	/* One that ended meanwhile is found out when it is waited for. */
+	(void)ptrace(PTRACE_INTERRUPT, th->tid, NULL, NULL);
+	th->state = RUNNING;
+	th->signal = 0;
+}
+
+static int
+S_seize(const struct threads *t, struct thread *th, struct fault *f)
+{
+	/* Once more where the other tracer has just let go. */
+	for (int tries = 0; tries < 2; tries++) {
+		bool is_us = false;
+		pid_t tracer;
+		char state;
+
+		if (ptrace(PTRACE_SEIZE, th->tid, NULL, NULL) == 0) {
+			S_interrupt(th);
+			return 0;
+		}
+		if (errno != EPERM && errno != ESRCH)
+			return fault_sys(f, FAULT_TROUBLE, errno,
+					 "trace thread %d of process %d",
+					 (int)th->tid, (int)t->who.pid);
+		if (S_is_dead(t, th->tid, &state)) {
+			th->state = GONE;
+			return 0;
+		}
+		tracer = S_tracer(t, th->tid, &is_us);
+		if (is_us) {
+			/* A thread of ours took the leader's id by execve. */
+			S_interrupt(th);
+			return 0;
+		}
+		if (tracer)
+			return S_refuse_traced(t, tracer, f);
+	}
+	return S_refuse_rights(t, f);
+}
+
+/* Known, and stopped or about to: nothing to do for a listing. */
+static bool
+S_mark(struct threads *t, struct thread *th)
+{
+	char state;
+
+	if (!th)
+		return false;
+	th->seen = t->listing;
+	return th->state != GONE || S_is_dead(t, th->tid, &state);
+}
+
+static int
+S_meet(struct threads *t, pid_t tid, bool seize, bool *fresh, struct fault *f)
+{
+	struct thread *th = S_lookup(t, tid);
+	int rc;
+
+	if (S_mark(t, th)) {
+		/* It may have started others after this listing. */
+		if (th->state == RUNNING)
+			*fresh = true;
+		return 0;
+	}
+	if (!seize)
+		return fault_set(f, FAULT_UNSTABLE,
+				 "process %d: thread %d is new while paused",
+				 (int)t->who.pid, (int)tid);
+	rc = th ? 0 : S_remember(t, tid, &th, f);
+	if (rc)
+		return rc;
+	th->seen = t->listing;
+	*fresh = true;
+	return S_seize(t, th, f);
+}
+
+/* A listing may miss a thread while others end: the kernel's count tells. */
+static int
+S_count_agrees(const struct threads *t, long listed, bool *agrees,
+	       struct fault *f)
+{
+	struct proc_stat s;
+	int rc = proc_stat(&t->who, 0, &s, f);
+
+	if (rc == 1)
+		return S_ended(t, f);
+	*agrees = !rc && s.threads == listed;
+	return rc;
+}
+
+/* *fresh: one still ran, or may have been missed: list once more. */
+static int
+S_list(struct threads *t, bool seize, bool *fresh, struct fault *f)
+{
+	const char *name;
+	long listed = 0;
+	bool agrees = false;
+	int rc = 0;
+	OWN_FD(fd);
+
+	*fresh = false;
+	t->listing++;
+	fd = openat(t->who.dirfd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+		return S_ended(t, f);
+	if (fd < 0)
+		return fault_sys(f, FAULT_TROUBLE, errno,
+				 "open /proc/%d/task", (int)t->who.pid);
+	proc_list_begin(&t->list, fd);
+	for (; !rc && (name = proc_list_next(&t->list)); listed++)
+		rc = S_meet(t, (pid_t)atoi(name), seize, fresh, f);
+	if (rc)
+		return rc;
+	if (t->list.err == ENOENT || t->list.err == ESRCH)
+		return S_ended(t, f);
+	if (t->list.err)
+		return fault_sys(f, FAULT_TROUBLE, t->list.err,
+				 "list /proc/%d/task", (int)t->who.pid);
+	rc = S_count_agrees(t, listed, &agrees, f);
+	if (!agrees)
+		*fresh = true;
+	return rc;
+}
+
+static void
+S_reap(pid_t tid)
+{
+	siginfo_t si;
+
+	(void)waitid(P_PID, (id_t)tid, &si, WEXITED | WNOHANG | __WALL);
+}
+
+/* What the kernel reports of a thread that was RUNNING. */
+static void
+S_look(struct threads *t, struct thread *th)
+{
+	siginfo_t si = { .si_pid = 0 };
+	char state;
+
+	if (waitid(P_PID, (id_t)th->tid, &si,
+		   WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0) {
+		th->state = GONE;
+		return;
+	}
+	if (si.si_pid == 0) {
+		/* A leader's end is not reported before its threads' ends. */
+		if (S_is_dead(t, th->tid, &state))
+			th->state = GONE;
+		return;
+	}
+	if (si.si_code != CLD_TRAPPED && si.si_code != CLD_STOPPED) {
+		/* The leader's status is its parent's to have. */
+		if (th->tid != t->who.pid)
+			S_reap(th->tid);
+		th->state = GONE;
+		return;
+	}
+	th->state = STOPPED;
+	if (EVENT(si.si_status) == 0)
+		th->signal = SIGNAL_OF(si.si_status);
+	else if (SIGNAL_OF(si.si_status) != SIGTRAP)
+		t->were_stopped = true;
+}
+
+static int
+S_too_late(const struct threads *t, pid_t tid, struct fault *f)
+{
+	char state;
+
+	(void)S_is_dead(t, tid, &state);
+	(void)fault_set(f, FAULT_REFUSED,
+			"process %d: thread %d did not stop within %.1f s "
+			"(state %c)", (int)t->who.pid, (int)tid,
+			(double)t->total_ns / (double)CLOCK_NS_PER_SEC, state);
+	return fault_hint(f, state == 'D'
+			  ? "it waits inside the kernel, for a disk, a "
+			    "network file system or a child of vfork: try "
+			    "again, or with a longer --timeout"
+			  : "try again, or with a longer --timeout");
+}
+
+static int
+S_wait(const struct threads *t, pid_t tid, struct fault *f)
+{
+	uint64_t left = clock_left_ns(t->deadline_ns);
+	struct timespec ts = {
+		.tv_nsec = (long)(left < THREADS_LOOK_NS ? left
+							 : THREADS_LOOK_NS),
+	};
+	int asked = signals_pending();
+	sigset_t child;
+
+	if (asked)
+		return fault_set(f, FAULT_INTERRUPTED, "interrupted by SIG%s",
+				 sigabbrev_np(asked));
+	if (left == 0)
+		return S_too_late(t, tid, f);
+	MUST(sigemptyset(&child) == 0 && sigaddset(&child, SIGCHLD) == 0);
+	(void)sigtimedwait(&child, NULL, &ts);
+	return 0;
+}
+
+static int
+S_await(struct threads *t, struct fault *f)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		struct thread *th = &t->thread[i];
+
+		if (th->state == RUNNING)
+			S_look(t, th);
+		while (th->state == RUNNING) {
+			int rc = S_wait(t, th->tid, f);
+
+			if (rc)
+				return rc;
+			S_look(t, th);
+		}
+	}
+	return 0;
+}
+
+/* Any ptrace request but the seizing ones fails unless it is stopped. */
+static bool
+S_answers(const struct thread *th)
+{
+	unsigned long message;
+
+	return ptrace(PTRACE_GETEVENTMSG, th->tid, NULL, &message) == 0;
+}
+
+/*
+ * After an execve the leader's id is another thread's, and one that was
+ * stopped may be gone. *all: every one that should be stopped is.
+ */
+static void
+S_ask_all(struct threads *t, bool *all)
+{
+	*all = true;
+	for (size_t i = 0; i < t->count; i++) {
+		struct thread *th = &t->thread[i];
+
+		if (th->state != STOPPED)
+			continue;
+		if (th->seen == t->listing && S_answers(th))
+			continue;
+		*all = false;
+		S_interrupt(th);
+	}
+}
+
+int
+threads_stop(struct threads *t, uint64_t deadline_ns, struct fault *f)
+{
+	bool fresh = true, all = false;
+
+	t->deadline_ns = deadline_ns;
+	t->total_ns = clock_left_ns(deadline_ns);
+	while (fresh || !all) {
+		int rc = S_list(t, true, &fresh, f);
+
+		if (!rc)
+			rc = S_await(t, f);
+		if (rc)
+			return rc;
+		S_ask_all(t, &all);
+		if ((fresh || !all) && clock_left_ns(deadline_ns) == 0)
+			return S_too_late(t, t->who.pid, f);
+	}
+	if (threads_stopped(t) == 0)
+		return S_ended(t, f);
+	return proc_same(&t->who, f);
+}
+
+int
+threads_check(struct threads *t, struct fault *f)
+{
+	bool fresh;
+	int rc = proc_same(&t->who, f);
+
+	if (!rc)
+		rc = S_list(t, false, &fresh, f);
+	if (rc)
+		return fault_wrap(f, "while it was paused");
+	for (size_t i = 0; i < t->count; i++) {
+		const struct thread *th = &t->thread[i];
+
+		if (th->state == STOPPED
+		    && (th->seen != t->listing || !S_answers(th)))
+			return fault_set(f, FAULT_UNSTABLE,
+					 "process %d: thread %d was stopped "
+					 "and is not any longer",
+					 (int)t->who.pid, (int)th->tid);
+	}
+	if (fresh)
+		return fault_set(f, FAULT_UNSTABLE,
+				 "process %d: its threads changed while it was "
+				 "paused", (int)t->who.pid);
+	return 0;
+}
+
+void
+threads_resume(struct threads *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		struct thread *th = &t->thread[i];
+
+		if (th->state != STOPPED)
+			continue;
+		(void)ptrace(PTRACE_DETACH, th->tid, NULL,
+			     (void *)(long)th->signal);
+		th->state = GONE;
+	}
+}
+
+void
+threads_reap(const struct proc *who)
+{
+	const char *name;
+	struct proc_list list;
+	OWN_FD(fd);
+
+	fd = openat(who->dirfd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	proc_list_begin(&list, fd);
+	while ((name = proc_list_next(&list)))
+		if (atoi(name) != who->pid)
+			S_reap((pid_t)atoi(name));
+}
