@@ -29,6 +29,7 @@ struct warden_seen {
 	int filters;			/* Seccomp_filters, -1: not shown */
 	uint64_t capabilities;		/* or-ed: inheritable, permitted,
 					   effective, bounding, ambient */
+	uint64_t held;			/* the same without bounding: 0 */
 	int descriptors;		/* open ones, -1: not shown */
 	int threads;			/* all of them were checked */
 	int landlock;			/* ABI as the child says; 0: none */
@@ -51,12 +52,22 @@ struct warden;
  * never through the environment), checks its sandbox from outside, and
  * writes the ask. evidence[i] becomes descriptor EVIDENCE_FD + i of the
  * child; ours stay open and ours. text is ask->text_bytes long, or NULL.
+ * The limits of the ask are replaced by those of limits (NULL: defaults).
  * FAULT_SANDBOX: the sandbox does not stand, and nothing was handed over.
+ *
+ * The helper is killed when the calling thread ends. SIGCHLD must not be
+ * ignored, else nobody learns how the helper ended.
  */
 int
 warden_start(struct warden **w, const int *evidence, size_t n,
 	     const struct ask *ask, const char *text,
 	     const struct warden_limits *limits, struct fault *f);
+
+/* As warden_start, of another program (O_PATH, borrowed). For tests. */
+int
+warden_start_program(struct warden **w, int program, const int *evidence,
+		     size_t n, const struct ask *ask, const char *text,
+		     const struct warden_limits *limits, struct fault *f);
 
 /*
  * The next frame. HELLO is consumed by warden_start; a FAULT frame becomes

@@ -1,0 +1,30 @@
+/*
+ * place.h - where the recover helper is, and that it is ours
+ */
+#ifndef WARDEN_PLACE_H
+#define WARDEN_PLACE_H
+
+#include <stddef.h>
+
+#include "base/fault.h"
+
+#define PLACE_HELPER "libexec/holdfast/holdfast-recover"
+
+/*
+ * The helper's path from that of our own binary: PREFIX/bin/holdfast gives
+ * PREFIX/libexec/holdfast/holdfast-recover. FAULT_TROUBLE: exe is no such
+ * path, or room bytes are too few.
+ */
+int
+place_beside(const char *exe, char *path, size_t room, struct fault *f);
+
+/*
+ * *fd (owned by the caller, O_PATH) is the helper that belongs to the
+ * running binary: a regular file of root's, ours or our binary's owner, and
+ * not writable by everybody. It is run through this descriptor, so what was
+ * looked at is what runs. No environment variable has a say.
+ */
+int
+place_open(int *fd, struct fault *f);
+
+#endif
