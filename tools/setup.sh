@@ -1,4 +1,5 @@
 # setup.sh - what the tools need, installed where that is possible
+# shellcheck shell=sh
 #
 # Sourced by tools/demo and tools/check. On Debian and Ubuntu the missing
 # packages are installed by apt-get; elsewhere they are named, and the tools

@@ -8,7 +8,8 @@
 
 #include "base/fault.h"
 
-#define PLACE_HELPER "libexec/holdfast/holdfast-recover"
+/* The sanitizer build's helper goes by another name: see the Makefile. */
+#define PLACE_HELPER "libexec/holdfast/" HOLDFAST_RECOVER_NAME
 
 /*
  * The helper's path from that of our own binary: PREFIX/bin/holdfast gives
