@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "reply/wire.h"
+#include "verify/sort.h"
 #include "verify/sql.h"
 #include "verify/token.h"
 
@@ -113,7 +114,7 @@ catalog_order(const struct catalog_object *a, const struct catalog_object *b)
 }
 
 static int
-S_qsort_order(const void *a, const void *b)
+S_sort_order(const void *a, const void *b)
 {
 	const struct catalog_object *x = a, *y = b;
 	int d = catalog_order(x, y);
@@ -145,9 +146,8 @@ S_load_objects(struct catalog *c, struct fault *f)
 	if (!s || rc != 1)
 		return fault_set(f, FAULT_DAMAGED, "the schema can't be read:"
 				 " %s", sqlite3_errmsg(c->db));
-	if (c->nobject > 0)
-		qsort(c->object, c->nobject, sizeof(*c->object),
-		      S_qsort_order);
+	sort_items(c->object, c->nobject, sizeof(*c->object),
+		   S_sort_order);
 	return 0;
 }
 

@@ -83,7 +83,7 @@ struct catalog_key {
 
 struct catalog_table {
 	char *name, *shown;
-	bool without_rowid;
+	bool without_rowid, strict;
 	bool binary_key;		/* all key columns sort by bytes */
 	bool integer_key;		/* the key is the rowid */
 	const char *rowid;		/* a name that reaches it (never

@@ -10,6 +10,8 @@
 #include "verify/sql.h"
 #include "verify/token.h"
 
+#define KEY_UNSET UINT32_MAX
+
 enum {
 	XINFO_NAME = 1,
 	XINFO_TYPE,
@@ -53,12 +55,26 @@ S_key_add(struct catalog_table *t, uint32_t column, uint32_t place,
 		if (!grown)
 			return S_no_memory(f);
 		t->key = grown;
-		memset(t->key + t->nkey, 0,
-		       (place - t->nkey) * sizeof(*t->key));
-		t->nkey = place;
+		while (t->nkey < place)
+			t->key[t->nkey++].column = KEY_UNSET;
 	}
 	t->key[place - 1].column = column;
 	return 0;
+}
+
+/* PRIMARY KEY(a, a, b) has no column in its second place. */
+static void
+S_key_compact(struct catalog_table *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nkey; i++) {
+		if (t->key[i].column == KEY_UNSET)
+			continue;
+		t->key[n] = t->key[i];
+		t->key[n++].desc = false;
+	}
+	t->nkey = n;
 }
 
 static int
@@ -94,6 +110,7 @@ S_load_columns(struct catalog_table *t, struct catalog *c, struct fault *f)
 	}
 	if (rc < 0)
 		return rc;
+	S_key_compact(t);
 	return t->ncolumn == 0;
 }
 
@@ -141,7 +158,6 @@ S_load_key_order(struct catalog_table *t, struct catalog *c,
 	}
 	if (rc < 0)
 		return rc;
-	/* PRIMARY KEY(a, a): the index has fewer columns than the text. */
 	if (i < t->nkey)
 		t->binary_key = false;
 	return 0;
@@ -210,11 +226,10 @@ int
 catalog_table_load(struct catalog_table *t, struct catalog *c,
 		   const struct catalog_object *o, struct fault *f)
 {
-	bool strict;
 	int rc;
 
 	memset(t, 0, sizeof(*t));
-	token_table_options(o->sql, &t->without_rowid, &strict);
+	token_table_options(o->sql, &t->without_rowid, &t->strict);
 	t->name = strdup(o->name);
 	t->shown = strdup(o->shown);
 	rc = t->name && t->shown ? 0 : S_no_memory(f);

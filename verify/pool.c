@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "verify/order.h"
+#include "verify/sort.h"
 
 #define POOL_CHUNK_BYTES (1u << 20)
 
@@ -27,7 +28,7 @@ struct pool {
 	size_t nslot;		/* a power of two */
 };
 
-/* An entry, its slots at the fullest, and what growing them wastes. */
+/* An entry, its slots at the fullest, and growing them. */
 #define POOL_ENTRY_COST (2 * sizeof(struct pool_entry) + 4 * sizeof(size_t))
 
 int
@@ -208,7 +209,7 @@ pool_put(struct pool *p, int side, uint64_t hash, const unsigned char *key,
 }
 
 static int
-S_qsort_order(const void *a, const void *b)
+S_sort_order(const void *a, const void *b)
 {
 	const struct pool_entry *x = a, *y = b;
 
@@ -218,8 +219,7 @@ S_qsort_order(const void *a, const void *b)
 void
 pool_sort(struct pool *p)
 {
-	if (p->nentry > 0)
-		qsort(p->entry, p->nentry, sizeof(*p->entry), S_qsort_order);
+	sort_items(p->entry, p->nentry, sizeof(*p->entry), S_sort_order);
 }
 
 size_t
