@@ -62,9 +62,12 @@ target_count(struct shared *s, void *arg)
 	}
 }
 
+/* pid may be 0: then it was killed before. */
 static inline void
 target_kill(pid_t pid)
 {
+	if (pid <= 0)
+		return;
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, __WALL);
 }
