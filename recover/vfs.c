@@ -269,7 +269,7 @@ S_rolls_back(const struct vfs *v)
 static int
 S_kind(const struct vfs *v, const char *name, enum vfs_kind *kind)
 {
-	if (!name)
+	if (!name || !v->o.images)
 		return 1;
 	if (strcmp(name, VFS_MAIN) == 0)
 		*kind = KIND_MAIN;

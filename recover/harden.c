@@ -1,0 +1,174 @@
+/*
+ * harden.c - SQLite as a whole and each connection, made fit for evidence
+ */
+#include "recover/harden.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/digest.h"
+#include "recover/state.h"
+#include "recover/vfs.h"
+#include "reply/wire.h"
+
+#define CACHE_SMALL_KIB 8192u
+#define CACHE_MAX_KIB (64u << 10)
+#define CACHE_SHARE 16u
+#define MEMDB_MAX (1ll << 46)
+
+static int
+S_configure(struct fault *f)
+{
+	if (sqlite3_config(SQLITE_CONFIG_URI, 0) != SQLITE_OK ||
+	    sqlite3_config(SQLITE_CONFIG_MULTITHREAD) != SQLITE_OK ||
+	    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1) != SQLITE_OK ||
+	    sqlite3_config(SQLITE_CONFIG_MEMDB_MAXSIZE,
+			   (sqlite3_int64)MEMDB_MAX) != SQLITE_OK)
+		return fault_set(f, FAULT_TROUBLE, "SQLite takes no "
+				 "configuration: it is initialised already");
+	return 0;
+}
+
+int
+state_setup(struct fault *f)
+{
+	static bool done;
+	uint64_t seed;
+	int rc;
+
+	if (done)
+		return 0;
+	/* localtime would open /etc/localtime at its first use. */
+	if (setenv("TZ", "UTC", 1) != 0)
+		return fault_set(f, FAULT_TROUBLE, "out of memory: TZ");
+	tzset();
+	rc = digest_setup(f);
+	if (!rc)
+		rc = S_configure(f);
+	if (rc)
+		return rc;
+	if (sqlite3_initialize() != SQLITE_OK)
+		return fault_set(f, FAULT_TROUBLE,
+				 "SQLite can't be initialised");
+	/* The first draw opens /dev/urandom. */
+	sqlite3_randomness((int)sizeof(seed), &seed);
+	rc = vfs_setup(f);
+	done = !rc;
+	return rc;
+}
+
+static int
+S_flags(sqlite3 *db)
+{
+	static const struct {
+		int op, on;
+	} flag[] = {
+		{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
+		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+		{ SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1 },
+	};
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; !rc && i < sizeof(flag) / sizeof(flag[0]); i++)
+		rc = sqlite3_db_config(db, flag[i].op, flag[i].on,
+				       (int *)NULL);
+	return rc;
+}
+
+static void
+S_limits(sqlite3 *db)
+{
+	static const struct {
+		int id, value;
+	} limit[] = {
+		{ SQLITE_LIMIT_LENGTH, WIRE_CELL_MAX },
+		{ SQLITE_LIMIT_SQL_LENGTH, 16 << 20 },
+		{ SQLITE_LIMIT_COLUMN, 2000 },
+		{ SQLITE_LIMIT_EXPR_DEPTH, 1000 },
+		{ SQLITE_LIMIT_COMPOUND_SELECT, 500 },
+		{ SQLITE_LIMIT_VDBE_OP, 25000000 },
+		{ SQLITE_LIMIT_FUNCTION_ARG, 127 },
+		{ SQLITE_LIMIT_ATTACHED, 0 },
+		{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50000 },
+		{ SQLITE_LIMIT_VARIABLE_NUMBER, 32766 },
+		{ SQLITE_LIMIT_TRIGGER_DEPTH, 10 },
+		{ SQLITE_LIMIT_WORKER_THREADS, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(limit) / sizeof(limit[0]); i++)
+		(void)sqlite3_limit(db, limit[i].id, limit[i].value);
+}
+
+int
+harden(sqlite3 *db, uint64_t memory, struct fault *f)
+{
+	uint64_t kib = memory / CACHE_SHARE / 1024;
+	char sql[128];
+	int rc = S_flags(db);
+
+	S_limits(db);
+	if (kib < CACHE_SMALL_KIB)
+		kib = CACHE_SMALL_KIB;
+	if (kib > CACHE_MAX_KIB)
+		kib = CACHE_MAX_KIB;
+	(void)snprintf(sql, sizeof(sql), "PRAGMA temp_store=MEMORY;"
+		       "PRAGMA query_only=1; PRAGMA cache_size=-%u",
+		       (unsigned)kib);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	return rc ? state_sql_fault(db, rc, "read the schema", f) : 0;
+}
+
+static int
+S_is(sqlite3 *db, int rc, const char *doing, enum fault_code code,
+     struct fault *f)
+{
+	return fault_set(f, code, "%s: %s", doing,
+			 db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+}
+
+int
+state_sql_fault(sqlite3 *db, int sqlite_rc, const char *doing,
+		struct fault *f)
+{
+	struct images *im = vfs_images_of(db);
+
+	/* What our own reads met, before what SQLite made of it. */
+	if (im && images_fault(im, f))
+		return fault_wrap(f, "%s", doing);
+	switch (sqlite_rc & 0xff) {
+	case SQLITE_CORRUPT:
+	case SQLITE_FORMAT:
+		return S_is(db, sqlite_rc, doing, FAULT_DAMAGED, f);
+	case SQLITE_NOTADB:
+		return fault_set(f, FAULT_DAMAGED, "%s: not a database or "
+				 "encrypted: page 1 does not decode", doing);
+	case SQLITE_NOMEM:
+		(void)fault_set(f, FAULT_CAP, "%s: out of memory under "
+				"--memory-limit", doing);
+		return fault_hint(f, "a larger --memory-limit helps");
+	case SQLITE_FULL:
+	case SQLITE_TOOBIG:
+		return S_is(db, sqlite_rc, doing, FAULT_CAP, f);
+	case SQLITE_INTERRUPT:
+		return S_is(db, sqlite_rc, doing, FAULT_INTERRUPTED, f);
+	case SQLITE_ERROR:
+	case SQLITE_READONLY:
+	case SQLITE_AUTH:
+	case SQLITE_CONSTRAINT:
+	case SQLITE_MISMATCH:
+	case SQLITE_RANGE:
+		return S_is(db, sqlite_rc, doing, FAULT_USAGE, f);
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+		return S_is(db, sqlite_rc, doing, FAULT_DAMAGED, f);
+	default:
+		return S_is(db, sqlite_rc, doing, FAULT_TROUBLE, f);
+	}
+}

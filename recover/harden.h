@@ -1,0 +1,18 @@
+/*
+ * harden.h - SQLite as a whole and each connection, made fit for evidence
+ */
+#ifndef RECOVER_HARDEN_H
+#define RECOVER_HARDEN_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+/* No writing, nothing from the schema trusted, every limit set. memory: of
+   which a share is the page cache; 0: a small cache serves. Reads the
+   database's schema, so that its faults come up here. */
+int
+harden(sqlite3 *db, uint64_t memory, struct fault *f);
+
+#endif
