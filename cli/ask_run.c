@@ -62,13 +62,14 @@ ask_open(struct ask_run *r, const struct args *a, size_t sides,
 		.cpu_seconds = a->cpu_seconds,
 	};
 	r->sides = sides;
+	r->name = sides == 1 ? a->operand[0] : NULL;
 	r->ask.nsides = (uint32_t)sides;
 	for (size_t i = 0; i < sides; i++) {
 		size_t n = 0;
 
 		rc = S_open_side(r, a, i, f);
 		if (rc)
-			return fault_wrap(f, "%s", a->operand[i]);
+			return rc;
 		evidence_side(r->evidence[i], EVIDENCE_FD + (int)r->nfds,
 			      r->fds + r->nfds, &n, &r->ask.side[i]);
 		r->nfds += n;
@@ -153,6 +154,15 @@ S_take_end(struct ask_run *r, struct wire_frame *fr, struct fault *f)
 	return 1;
 }
 
+/* The helper knows no names. What is wrong with the SQL needs none. */
+static int
+S_named(const struct ask_run *r, struct fault *f)
+{
+	if (r->name && f->code != FAULT_USAGE)
+		return fault_wrap(f, "%s", r->name);
+	return -(int)f->code;
+}
+
 int
 ask_next(struct ask_run *r, struct wire_frame *fr, struct fault *f)
 {
@@ -161,7 +171,7 @@ ask_next(struct ask_run *r, struct wire_frame *fr, struct fault *f)
 	for (;;) {
 		rc = warden_next(r->warden, fr, f);
 		if (rc < 0)
-			return rc;
+			return S_named(r, f);
 		if (rc == 1)
 			return S_take_end(r, fr, f);
 		if (fr->type == WIRE_FACT)
@@ -182,7 +192,7 @@ ask_finish(struct ask_run *r, struct fault *f)
 
 	for (size_t i = 0; i < r->sides; i++) {
 		rc = facts_complete(&r->facts[i], (enum ask_op)r->ask.op, f);
-		if (!rc)
+		if (!rc && r->evidence[i])
 			rc = evidence_still(r->evidence[i], f);
 		if (rc)
 			return rc;

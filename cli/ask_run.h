@@ -21,8 +21,9 @@
 #include "warden/warden.h"
 
 struct ask_run {
-	struct evidence *evidence[ASK_SIDES];	/* owned */
+	struct evidence *evidence[ASK_SIDES];	/* owned; NULL: a file of ours */
 	size_t sides;
+	const char *name;	/* borrowed: of the only side, or NULL */
 	struct ask ask;
 	int fds[ASK_SIDES * EVIDENCE_FDS];	/* borrowed */
 	size_t nfds;
