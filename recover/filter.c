@@ -28,6 +28,8 @@
 
 #define FILTER_ARGS 3
 
+const bool filter_shipped = true;
+
 struct filter_rule {
 	int call;
 	unsigned args;		/* conditions in use; all must hold */

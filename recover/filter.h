@@ -9,9 +9,13 @@
 #ifndef RECOVER_FILTER_H
 #define RECOVER_FILTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
+
+/* The object that is linked: true of recover/filter.c alone. */
+extern const bool filter_shipped;
 
 /* Loads the filter into every thread. FAULT_SANDBOX: it is not in force. */
 int

@@ -237,7 +237,9 @@ S_wait(const struct wire_reader *r, struct fault *f)
 
 	do {
 		if (r->deadline_ns) {
-			uint64_t left = clock_left_ns(r->deadline_ns) / 1000000;
+			/* Rounded up: at its end the deadline has passed. */
+			uint64_t left = (clock_left_ns(r->deadline_ns) +
+					 999999) / 1000000;
 
 			ms = left > INT_MAX ? INT_MAX : (int)left;
 		}

@@ -284,12 +284,15 @@ S_attempt(struct child *c, void *arg)
 		      a->arg[4], a->arg[5]);
 }
 
+/* What the sanitizers' filter lets pass is no news. */
 static void
 S_dies_of_sigsys(void (*fn)(struct child *c, void *arg), void *arg)
 {
 	struct child c;
 	int status;
 
+	if (!filter_shipped)
+		skip();
 	S_start(&c, fn, arg);
 	status = S_end(&c);
 	if (WIFEXITED(status))
@@ -541,6 +544,8 @@ static void
 the_address_space_can_be_limited_inside(void **state)
 {
 	(void)state;
+	if (!filter_shipped)
+		skip();
 	S_lives(S_caps_memory, NULL);
 }
 

@@ -952,10 +952,10 @@ the_helper_is_found_beside_our_own_binary(void **state)
 	(void)state;
 	assert_int_equal(place_beside("/usr/bin/holdfast", path, sizeof(path),
 				      &f), 0);
-	assert_string_equal(path, "/usr/libexec/holdfast/holdfast-recover");
+	assert_string_equal(path, "/usr/" PLACE_HELPER);
 	assert_int_equal(place_beside("/bin/holdfast", path, sizeof(path), &f),
 			 0);
-	assert_string_equal(path, "/libexec/holdfast/holdfast-recover");
+	assert_string_equal(path, "/" PLACE_HELPER);
 	assert_int_equal(place_beside("/holdfast", path, sizeof(path), &f),
 			 -FAULT_TROUBLE);
 	assert_int_equal(place_beside("holdfast", path, sizeof(path), &f),
