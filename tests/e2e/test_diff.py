@@ -196,7 +196,7 @@ def test_the_records_of_a_change_show_key_before_and_after():
         same((counts['added'], counts['removed'], counts['changed']),
              (1, 1, 1))
         by = {r['change']: r for r in rows_of(records, 't')}
-        has(str(by['changed']['key']), "['int', '2']")
+        same(by['changed']['key'], {'id': ['int', '2']})
         has(str(by['changed']['before']), 'old')
         has(str(by['changed']['after']), 'new')
         has(str(by['removed']['before']), 'gone')

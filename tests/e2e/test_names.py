@@ -9,6 +9,8 @@ from holdfast import (DELETE, NOT_CHECKED, REFUSED, TROUBLE, WAL, YES,
                       need_tool, opened_by_name, query, run, same)
 
 SUM = 'select count(*), sum(bal) from acct'
+# What is ambiguous is tried again until --timeout.
+SOON = ('--timeout', '0.2')
 
 
 def crossed(d, a, b):
@@ -117,7 +119,7 @@ def test_two_databases_without_evidence_of_pairing_are_ambiguous():
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')
         bank(w, f'{d}/other.db', rows=30, name='other')
-        r = run('capture', '-o', f'{d}/p', db).expect(REFUSED)
+        r = run('capture', *SOON, '-o', f'{d}/p', db).expect(REFUSED)
         has(r.err, 'ambiguous')
         assert not os.path.exists(f'{d}/p')
         w.sql('insert into acct(bal) values(1)')
@@ -132,7 +134,8 @@ def test_two_clones_of_one_template_are_ambiguous():
             w.sql('insert into acct values(1, 1, 1000)', name=name)
             w.sql('pragma wal_checkpoint', name=name)
             w.sql('insert into acct values(2, 2, 0)', name=name)
-        r = run('capture', '-o', f'{d}/p', f'{d}/main.db').expect(REFUSED)
+        r = run('capture', *SOON, '-o', f'{d}/p', f'{d}/main.db')
+        r.expect(REFUSED)
         has(r.err, 'ambiguous')
 
 
@@ -191,8 +194,8 @@ CASES = {
     'unlinked-displaced': (unlinked, ('--displaced',), YES),
     'refused-unlinked': (unlinked, (), REFUSED),
     'refused-substituted': (substituted, (), REFUSED),
-    'refused-ambiguous': (ambiguous, (), REFUSED),
-    'refused-no-journal': (memory, (), REFUSED),
+    'refused-ambiguous': (ambiguous, SOON, REFUSED),
+    'refused-no-journal': (memory, SOON, REFUSED),
     'refused-journal': (hot, ('--journal', 'refuse'), REFUSED),
     'gave-up': (lambda d, w: bank(w, f'{d}/app.db'),
                 ('--max-pause', '0.000001'), TROUBLE),
