@@ -3,7 +3,6 @@
  */
 #include "json/json.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,7 +255,8 @@ json_get_int(const struct json *j, const cJSON *obj, const char *key,
 	if (rc)
 		return rc;
 	d = item->valuedouble;
-	if (!(fabs(d) <= (double)JSON_INT_MAX) || d != floor(d))
+	if (!(d >= (double)-JSON_INT_MAX && d <= (double)JSON_INT_MAX)
+	    || d != (double)(int64_t)d)
 		return json_fault(j, item, NULL, f, "must be an integer");
 	if ((int64_t)d < min || (int64_t)d > max)
 		return json_fault(j, item, NULL, f,
