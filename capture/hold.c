@@ -258,12 +258,11 @@ hold_describe(struct hold *h, struct fault *f)
 
 	for (size_t i = 0; rc == 0 && i < h->holders.count; i++) {
 		const struct holder *who = &h->holders.holder[i];
-		struct proc p;
+		OWN_PROC(p);
 
 		if (hold_is_paused(h, who) || proc_open(who->pid, &p, f) != 0)
 			continue;
 		rc = hold_list_writer(h, &p, who, false, f);
-		proc_close(&p);
 	}
 	return rc;
 }

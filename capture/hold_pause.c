@@ -100,7 +100,7 @@ static int
 S_pause_one(struct hold *h, const struct holder *who,
 	    const struct hold_rules *rules, uint64_t stop_by, struct fault *f)
 {
-	struct proc p, *grown;
+	struct proc p = PROC_INIT, *grown;
 	int rc = proc_open(who->pid, &p, f);
 
 	if (rc)
