@@ -91,7 +91,12 @@ state_finish(struct state *s, struct fault *f);
 void
 state_free(struct state *s);
 
-/* A SQLite error on db as a fault: corrupt, memory, interrupted, other. */
+/*
+ * A SQLite error on db as a fault: what the images met, else FAULT_DAMAGED
+ * for corrupt or unsupported evidence, FAULT_CAP for memory and sizes,
+ * FAULT_INTERRUPTED, FAULT_TROUBLE. A caller that runs somebody else's SQL
+ * must tell SQLITE_ERROR and its like apart before.
+ */
 int
 state_sql_fault(sqlite3 *db, int sqlite_rc, const char *doing,
 		struct fault *f);

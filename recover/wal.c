@@ -67,30 +67,27 @@ S_frame_sum(bool big_endian, const unsigned char *frame, uint32_t page_size,
 	wal_checksum(big_endian, frame + WAL_FRAME_HEAD_BYTES, page_size, sum);
 }
 
-static void
-S_header(struct wal_account *a, const unsigned char h[WAL_HEADER_BYTES],
-	 struct wal_scan *sc)
+void
+wal_header(const unsigned char h[WAL_HEADER_BYTES], struct wal_account *a)
 {
 	uint32_t magic = bytes_be32(h), sum[2] = { 0, 0 };
 
-	sc->big_endian = magic & 1;
-	sc->stored[0] = bytes_be32(h + 24);
-	sc->stored[1] = bytes_be32(h + 28);
-	wal_checksum(sc->big_endian, h, 24, sum);
+	memset(a, 0, sizeof(*a));
+	a->present = true;
+	a->big_endian = magic & 1;
+	wal_checksum(a->big_endian, h, 24, sum);
 	a->version = bytes_be32(h + 4);
 	a->page_size = bytes_be32(h + 8);
 	a->checkpoint_seq = bytes_be32(h + 12);
 	a->salt[0] = bytes_be32(h + 16);
 	a->salt[1] = bytes_be32(h + 20);
-	a->big_endian = sc->big_endian;
 	a->header_valid = (magic & ~1u) == WAL_MAGIC &&
 		S_page_size_ok(a->page_size) &&
-		sum[0] == sc->stored[0] && sum[1] == sc->stored[1];
+		sum[0] == bytes_be32(h + 24) && sum[1] == bytes_be32(h + 28);
 	a->header_damaged = !a->header_valid;
 	a->header_zero = true;
 	for (size_t i = 0; i < WAL_HEADER_BYTES; i++)
 		a->header_zero &= h[i] == 0;
-	memcpy(sc->sum, sum, sizeof(sum));
 }
 
 /* Room for one more element of an array that counts against the budget. */
@@ -287,7 +284,10 @@ S_read(struct wal *w, struct images_reader *r, uint64_t size,
 	rc = images_read(r, ROLE_WAL, 0, head, sizeof(head), f);
 	if (rc)
 		return rc;
-	S_header(a, head, &sc);
+	wal_header(head, a);
+	sc.big_endian = a->big_endian;
+	sc.sum[0] = sc.stored[0] = bytes_be32(head + 24);
+	sc.sum[1] = sc.stored[1] = bytes_be32(head + 28);
 	size -= sizeof(head);
 	if (!S_page_size_ok(a->page_size))
 		a->page_size = o->page_size;

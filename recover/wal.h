@@ -133,6 +133,10 @@ int
 wal_page(const struct wal *w, struct images_reader *r, uint64_t frame,
 	 void *bytes, struct fault *f);
 
+/* What a WAL's header alone says; the counts are 0. */
+void
+wal_header(const unsigned char head[WAL_HEADER_BYTES], struct wal_account *a);
+
 /* SQLite's checksum, carried on in sum; n is a multiple of 8. */
 void
 wal_checksum(bool big_endian, const void *bytes, size_t n, uint32_t sum[2]);

@@ -1,0 +1,53 @@
+/*
+ * proof.h - pages of a sidecar that its main must hold
+ *
+ * Format of what counts:
+ *   WAL 1. The frames that the checkpoint has copied (up to nBackfill of the
+ *          SHM with these salts), of each page the last one; and any newer
+ *          frame of the page that it may have begun to copy.
+ *   WAL 2. For pages without such a frame, what survives of the generation
+ *          before (salts[0] one less): that one was copied as a whole before
+ *          the WAL was restarted. Only frames whose checksum follows from
+ *          the frame before, and that a commit follows.
+ *   Journal. The records with a good checksum.
+ */
+#ifndef RECOVER_PROOF_H
+#define RECOVER_PROOF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/digest.h"
+#include "base/fault.h"
+#include "recover/images.h"
+#include "recover/shm.h"
+
+struct proof_page {
+	uint32_t pgno;
+	bool newer;		/* an alternative image of the page before */
+	unsigned char sha256[DIGEST_BYTES];
+};
+
+/* Ascending by page; the first of each page is not newer. */
+struct proof {
+	struct proof_page *page;	/* owned */
+	size_t count, room;
+	uint32_t page_size;		/* 0: the sidecar tells none */
+};
+
+/*
+ * shm: that of this WAL, or NULL. max: pages that are enough. What the bytes
+ * say never fails.
+ */
+int
+proof_of_wal(struct images_reader *r, const struct shm_facts *shm,
+		size_t max, uint64_t memory, struct proof *e,
+		struct fault *f);
+int
+proof_of_journal(struct images_reader *r, size_t max, uint64_t memory,
+		    struct proof *e, struct fault *f);
+void
+proof_free(struct proof *e);
+
+#endif
