@@ -24,7 +24,7 @@ struct run {
 	struct pool *pool;		/* of a plan that does not stream */
 	uint64_t low, high;		/* hashes that the pool takes */
 	uint64_t passed;		/* bytes that found no room in it */
-	struct buf key, out[2];		/* scratch */
+	struct buf key, shown, out[2];	/* scratch */
 	bool announced, null_key;
 	char *why;			/* what could not be read */
 };
@@ -145,30 +145,15 @@ S_key(struct run *r, const struct pool_row *row, struct fault *f)
 	return rc;
 }
 
-/* Blobs that were read for their order go out as their digests. */
 static int
-S_cells(const struct run *r, const unsigned char *bytes, size_t len,
-	uint32_t count, struct buf *b, struct delta_cells *out,
-	struct fault *f)
+S_cells(const unsigned char *bytes, size_t len, uint32_t count,
+	struct buf *b, struct delta_cells *out, struct fault *f)
 {
-	const unsigned char *at = bytes, *end = bytes + len, *from;
-	struct cell c;
-	int rc = 0;
+	int rc;
 
-	*out = (struct delta_cells){ bytes, len, count };
-	if (!r->plan.raw_key_blobs)
-		return 0;
 	buf_reset(b);
-	while (rc == 0 && at < end) {
-		from = at;
-		order_next(&at, &c);
-		if (c.tag == CELL_BLOB)
-			rc = cell_put_blobsum(b, c.bytes, c.len, f);
-		else
-			rc = buf_append(b, from, (size_t)(at - from), f);
-	}
-	out->bytes = b->data;
-	out->len = b->len;
+	rc = value_finish(b, bytes, len, f);
+	*out = (struct delta_cells){ b->data, b->len, count };
 	return rc;
 }
 
@@ -178,7 +163,6 @@ S_emit(struct run *r, const struct pool_row *before,
 {
 	const struct pool_row *row[2] = { before, after };
 	struct delta_cells key, cells[2], *given[2] = { NULL, NULL };
-	struct buf shown = BUF_INIT(WIRE_FRAME_MAX);
 	enum wire_change change = WIRE_CHANGED;
 	int rc = S_announce(r, f);
 
@@ -186,12 +170,12 @@ S_emit(struct run *r, const struct pool_row *before,
 	if (rc == 0)
 		rc = S_key(r, after ? after : before, f);
 	if (rc == 0)
-		rc = S_cells(r, r->key.data, r->key.len, r->plan.nkey, &shown,
-			     &key, f);
+		rc = S_cells(r->key.data, r->key.len, r->plan.nkey,
+			     &r->shown, &key, f);
 	for (int i = 0; rc == 0 && i < 2; i++) {
 		if (!row[i])
 			continue;
-		rc = S_cells(r, row[i]->bytes, row[i]->len,
+		rc = S_cells(row[i]->bytes, row[i]->len,
 			     r->plan.side[i].ncolumn, &r->out[i], &cells[i],
 			     f);
 		given[i] = &cells[i];
@@ -206,7 +190,6 @@ S_emit(struct run *r, const struct pool_row *before,
 	if (rc == 0)
 		rc = r->job->sink->row(r->job->sink->arg, change, &key,
 				       given[0], given[1], f);
-	buf_free(&shown);
 	return rc;
 }
 
@@ -630,6 +613,7 @@ delta_table_range(struct delta_job *job, const struct catalog_table *before,
 		.job = job,
 		.range = *range,
 		.key = BUF_INIT(WIRE_FRAME_MAX),
+		.shown = BUF_INIT(WIRE_FRAME_MAX),
 		.out = { BUF_INIT(WIRE_FRAME_MAX), BUF_INIT(WIRE_FRAME_MAX) },
 	};
 	int rc = S_check_key(&in, f);
@@ -639,6 +623,7 @@ delta_table_range(struct delta_job *job, const struct catalog_table *before,
 	rc = S_end(&r, &in, rc, f);
 	plan_free(&r.plan);
 	buf_free(&r.key);
+	buf_free(&r.shown);
 	buf_free(&r.out[0]);
 	buf_free(&r.out[1]);
 	free(r.why);

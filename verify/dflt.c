@@ -76,7 +76,7 @@ S_evaluate(sqlite3 *db, struct buf *b, const char *type, const char *dflt,
 	rc = value_reader_init(&v, db, f);
 	if (rc)
 		return rc;
-	rc = value_put(&v, b, s, 0, false, &got, f);
+	rc = value_put(&v, b, s, 0, VALUE_COMPARE, &got, f);
 	value_reader_free(&v);
 	return rc;
 }

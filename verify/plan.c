@@ -248,7 +248,8 @@ S_set_order(struct plan *p, const struct plan_inputs *in)
 	/* A side without the table has no order to agree with. */
 	if (!in->table[0] || !in->table[1])
 		p->stream = true;
-	p->raw_key_blobs = p->stream && p->align == PLAN_ALIGN_KEY;
+	p->use = p->stream && p->align == PLAN_ALIGN_KEY ? VALUE_SORT
+							 : VALUE_COMPARE;
 }
 
 static int
@@ -369,7 +370,7 @@ plan_spec(const struct plan *p, enum plan_side side, struct rows_spec *spec)
 		.table = s->table->name,
 		.rowid = s->table->rowid,
 		.lead = p->lead,
-		.raw_key_blobs = p->raw_key_blobs,
+		.use = p->use,
 		.column = s->column,
 		.ncolumn = s->ncolumn,
 		.ncommon = p->ncommon,

@@ -49,7 +49,7 @@ struct plan {
 	uint32_t nkey;
 	bool lead;		/* rows start with their rowid */
 	bool stream;		/* both sides come in the order of the key */
-	bool raw_key_blobs;
+	enum value_use use;
 	enum plan_align align;
 	struct buf dflt;	/* cells of AFTER's own columns by default */
 	bool dflt_known;

@@ -15,12 +15,17 @@
 /* A batch that held one huge row gives the memory back. */
 #define ROWS_KEEP_BYTES (4u * ROWS_BATCH_BYTES)
 
+struct shape {
+	bool key;
+	enum value_use use;
+};
+
 struct rows {
 	sqlite3_stmt *stmt;
 	sqlite3_stmt *ids;	/* rowids, where stmt has no column left */
 	struct value_reader *values;
-	bool lead, raw_key_blobs, null_key, ended;
-	bool *key;
+	bool lead, null_key, ended;
+	struct shape *column;
 	uint32_t ncolumn, ncommon;
 	char *why;
 };
@@ -107,14 +112,19 @@ static int
 S_init(struct rows *r, const struct rows_spec *spec, struct fault *f)
 {
 	r->lead = spec->lead;
-	r->raw_key_blobs = spec->raw_key_blobs;
 	r->ncolumn = spec->ncolumn;
 	r->ncommon = spec->ncommon;
-	r->key = calloc(spec->ncolumn + 1, sizeof(*r->key));
-	if (!r->key)
+	r->column = calloc(spec->ncolumn + 1, sizeof(*r->column));
+	if (!r->column)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: columns");
-	for (uint32_t i = 0; i < spec->ncolumn; i++)
-		r->key[i] = spec->column[i].key;
+	for (uint32_t i = 0; i < spec->ncolumn; i++) {
+		struct shape *c = &r->column[i];
+
+		c->key = spec->column[i].key;
+		c->use = spec->use;
+		if (spec->use == VALUE_SORT && !c->key)
+			c->use = VALUE_COMPARE;
+	}
 	return 0;
 }
 
@@ -205,8 +215,8 @@ S_put_row(struct rows *r, struct rows_batch *b, struct fault *f)
 	m->common = b->bytes.len;
 	for (uint32_t i = 0; rc == 0 && i < r->ncolumn; i++) {
 		rc = value_put(r->values, &b->bytes, r->stmt, first + (int)i,
-			       r->raw_key_blobs && r->key[i], &type, f);
-		if (type == SQLITE_NULL && r->key[i])
+			       r->column[i].use, &type, f);
+		if (type == SQLITE_NULL && r->column[i].key)
 			r->null_key = true;
 		if (i + 1 == r->ncommon)
 			m->common = b->bytes.len;
@@ -266,7 +276,7 @@ rows_free(struct rows *r)
 		return;
 	(void)sqlite3_finalize(r->stmt);
 	(void)sqlite3_finalize(r->ids);
-	free(r->key);
+	free(r->column);
 	free(r->why);
 	free(r);
 }

@@ -35,7 +35,8 @@ struct rows_spec {
 	const char *table;
 	const char *rowid;	/* name that reaches it, or NULL */
 	bool lead;		/* a row starts with its rowid as CELL_INT */
-	bool raw_key_blobs;	/* key columns: CELL_BLOB, which sort */
+	enum value_use use;	/* VALUE_SORT: of the key columns; others are
+				   VALUE_COMPARE then */
 	const struct rows_column *column;
 	uint32_t ncolumn;
 	uint32_t ncommon;	/* the first ones, see rows_mark.common */

@@ -37,7 +37,7 @@ S_put_row(struct catalog *c, struct buf *b, sqlite3_stmt *s, struct fault *f)
 	int n = sqlite3_column_count(s), rc = 0, type;
 
 	for (int i = 0; rc == 0 && i < n; i++)
-		rc = value_put(&c->values, b, s, i, false, &type, f);
+		rc = value_put(&c->values, b, s, i, VALUE_FINAL, &type, f);
 	return rc;
 }
 

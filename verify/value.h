@@ -16,6 +16,14 @@ enum value_encoding {
 	VALUE_UTF16BE,
 };
 
+/* What the cells are for. */
+enum value_use {
+	VALUE_FINAL,	/* as base/cell.h has them, each blob its CELL_BLOBSUM */
+	VALUE_COMPARE,	/* equal exactly if the final ones are, cheaper to
+			   make: value_finish turns them into final ones */
+	VALUE_SORT,	/* as VALUE_COMPARE, and blobs can be ordered */
+};
+
 /* How the values of one connection are read. */
 struct value_reader {
 	enum value_encoding encoding;	/* of the database */
@@ -29,11 +37,16 @@ value_reader_free(struct value_reader *v);
 
 /*
  * One cell at the end of b. Text is read in the database's own encoding, so
- * that nothing is lost; a blob is its CELL_BLOBSUM unless raw_blob.
+ * that nothing is lost. The connection is used by one thread at a time.
  * *type: SQLITE_NULL and so on.
  */
 int
 value_put(struct value_reader *v, struct buf *b, sqlite3_stmt *s, int col,
-	  bool raw_blob, int *type, struct fault *f);
+	  enum value_use use, int *type, struct fault *f);
+
+/* The final cells of a run of n bytes of cells, at the end of b. */
+int
+value_finish(struct buf *b, const unsigned char *cells, size_t n,
+	     struct fault *f);
 
 #endif
