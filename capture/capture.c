@@ -310,7 +310,7 @@ S_fill_manifest(const struct run *r, struct manifest *m, struct fault *f)
 {
 	const struct hold *h = &r->hold;
 	uint64_t past = clock_real_ns() - r->now_ns;
-	int rc = 0;
+	int rc;
 
 	manifest_init(m);
 	(void)strncpy(m->version, HOLDFAST_VERSION, sizeof(m->version) - 1);
@@ -324,7 +324,9 @@ S_fill_manifest(const struct run *r, struct manifest *m, struct fault *f)
 	m->pause_ns = h->pause_ns;
 	m->attempts = r->attempts;
 	S_fill_members(r, m);
-	rc = S_fill_processes(h, m, f);
+	rc = manifest_name(m, r->selection.base, f);
+	if (!rc)
+		rc = S_fill_processes(h, m, f);
 	if (!rc)
 		rc = S_fill_checks(r, m, f);
 	for (size_t i = 0; rc == 0 && i < h->notes.count; i++)
