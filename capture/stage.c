@@ -197,7 +197,10 @@ static int
 S_run(struct stage *s, struct fault *f)
 {
 	struct lane *first = &s->lane[0], *second = &s->lane[1];
+	int rc = S_check_time(first, f);
 
+	if (rc)
+		return rc;
 	atomic_store(&s->job.next, 0);
 	atomic_store(&s->job.stop, false);
 	first->rc = second->rc = 0;

@@ -498,6 +498,8 @@ struct forged {
 	const void *bytes;	/* NULL: a hole */
 };
 
+static uint64_t late;		/* seconds that the first header is late */
+
 static int
 S_forge(const struct forged *list, size_t count, struct fault *f)
 {
@@ -510,7 +512,7 @@ S_forge(const struct forged *list, size_t count, struct fault *f)
 	for (size_t i = 0; i < count; i++) {
 		struct tar_member m = { .size = list[i].size };
 
-		m.mtime = NOW_NS / CLOCK_NS_PER_SEC;
+		m.mtime = NOW_NS / CLOCK_NS_PER_SEC + (i == 0 ? late : 0);
 		(void)snprintf(m.name, sizeof(m.name), "%s", list[i].name);
 		assert_int_equal(tar_place(at, m.name, m.size, &m.place, f),
 				 0);
@@ -591,6 +593,9 @@ members_are_those_of_the_manifest_in_their_order(void **state)
 		for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 			assert_int_equal(S_forge(bad[i].list, bad[i].n, &f),
 					 -FAULT_DAMAGED);
+		late = 1;
+		assert_int_equal(S_forge(good, 4, &f), -FAULT_DAMAGED);
+		late = 0;
 	}
 	buf_free(&b);
 }
