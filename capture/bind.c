@@ -173,6 +173,21 @@ S_owners_by_pages(const struct candidates *c, const struct matches *ms,
 	}
 }
 
+/* By its own header: then no WAL is main's. */
+static bool
+S_in_rollback_mode(const struct matches *ms)
+{
+	return ms->m[0][0].compared > 0 && ms->m[0][0].equal == 0;
+}
+
+static void
+S_disown_unknown(size_t n, int owner[ASK_EXTRAS])
+{
+	for (size_t i = 0; i < n; i++)
+		if (owner[i] == OWNER_UNKNOWN)
+			owner[i] = OWNER_NOBODY;
+}
+
 /*
  * A journal whose images all differ from every main is one whose pages have
  * all been written: its main is under an EXCLUSIVE lock. Where one such
@@ -285,6 +300,8 @@ S_bind_content(const struct candidates *c, uint64_t deadline_ns,
 	if (rc)
 		return rc;
 	S_owners_by_pages(c, &ms, ROLE_WAL, owner);
+	if (S_in_rollback_mode(&ms))
+		S_disown_unknown(c->count, owner);
 	rc = S_pick(c, ROLE_WAL, owner, &b->of[ROLE_WAL], f);
 	if (!rc)
 		rc = S_pick_shm(c, &ms, b->of[ROLE_WAL], &b->of[ROLE_SHM], f);

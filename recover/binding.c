@@ -50,6 +50,8 @@ S_look_at_main(struct extra *x, struct fault *f)
 		return rc;
 	header_decode(head, n, &h);
 	x->page_size = h.page_size;
+	x->header = h.state == HEADER_OK;
+	x->wal_mode = x->header && h.wal;
 	return 0;
 }
 
@@ -250,6 +252,18 @@ S_pair_sidecar(struct binding *b, uint32_t i, struct fault *f)
 }
 
 static int
+S_tell_mode(struct binding *b, uint32_t i, struct fault *f)
+{
+	const struct binding_match m = {
+		.sidecar = i, .main = i,
+		.compared = b->extra[i].header,
+		.equal = b->extra[i].wal_mode,
+	};
+
+	return b->emit(b->arg, &m, f);
+}
+
+static int
 S_run(struct binding *b, struct fault *f)
 {
 	int rc = 0;
@@ -260,9 +274,11 @@ S_run(struct binding *b, struct fault *f)
 			return fault_wrap(f, "candidate %u", i);
 	}
 	for (uint32_t i = 0; !rc && i < b->ask->nextras; i++) {
-		if (b->extra[i].role == ROLE_SHM)
+		if (b->extra[i].role == ROLE_MAIN)
+			rc = S_tell_mode(b, i, f);
+		else if (b->extra[i].role == ROLE_SHM)
 			rc = S_pair_shm(b, i, f);
-		else if (b->extra[i].role != ROLE_MAIN)
+		else
 			rc = S_pair_sidecar(b, i, f);
 	}
 	return rc;

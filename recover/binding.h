@@ -17,7 +17,10 @@
 
 #define BINDING_PAGES_MAX 1024u	/* of one sidecar, that are compared */
 
-/* Numbers of extras of the ask. */
+/*
+ * Numbers of extras of the ask. A main is emitted against itself: compared
+ * says that it has a header, equal that the header asks for a WAL.
+ */
 struct binding_match {
 	uint32_t sidecar;
 	uint32_t main;		/* SHM: the WAL's number */
@@ -27,8 +30,8 @@ struct binding_match {
 };
 
 /*
- * Calls emit for each pair of a WAL or journal and a main, and of a SHM and
- * a WAL. A fault of emit ends the run.
+ * Calls emit for each main, each pair of a WAL or journal and a main, and of
+ * a SHM and a WAL. A fault of emit ends the run.
  */
 int
 binding_run(const struct ask *a,

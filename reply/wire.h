@@ -27,7 +27,8 @@
  * RESULT	n × any, as wide as COLUMNS		(query)
  * PAGES	int offset, blob bytes			(export)
  * MATCH	int extra (sidecar), int extra (main), int compared,
- *		int equal, int distinctive		(bind)
+ *		int equal, int distinctive		(bind; a main with
+ *		itself: has a header, is in WAL mode, 0)
  * END		int frames before this one, int enum wire_verdict
  */
 #ifndef REPLY_WIRE_H
