@@ -24,6 +24,7 @@ struct extra {
 	uint32_t salt[2];		/* ROLE_WAL */
 	bool salted;			/* ROLE_WAL: its header is valid */
 	uint32_t page_size;		/* ROLE_MAIN */
+	bool header, wal_mode;		/* ROLE_MAIN */
 };
 
 struct binding {
