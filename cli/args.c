@@ -35,17 +35,17 @@ static const struct option_row S_option[ARGS_COUNT] = {
 [ARGS_CHECK] = { 0, "check", NULL, false,
 	"say what a capture would do; pause nobody" },
 [ARGS_JOURNAL] = { 0, "journal", "rollback|refuse", false,
-	"what to do with a hot rollback journal (rollback)" },
+	"of a hot rollback journal (rollback)" },
 [ARGS_TIMEOUT] = { 0, "timeout", "SEC", false,
 	"bound of stopping the writers (5)" },
 [ARGS_MAX_PAUSE] = { 0, "max-pause", "SEC", false,
 	"bound of the whole pause (30)" },
 [ARGS_DISPLACED] = { 0, "displaced", NULL, false,
-	"take the writer's files though the names show others" },
+	"take the writer's files, whatever the names show" },
 [ARGS_UNCHANGED] = { 0, "unchanged", NULL, false,
 	"nothing may differ" },
 [ARGS_VIEW] = { 0, "view", "recovery|live", false,
-	"the state of a fresh open, or the writer's (recovery)" },
+	"as a fresh open sees it, or the writer (recovery)" },
 [ARGS_FULL] = { 0, "full", NULL, false,
 	"the unchanged cells of changed rows as well" },
 [ARGS_IGNORE_ROWID] = { 0, "ignore-rowid", NULL, false,
@@ -53,7 +53,7 @@ static const struct option_row S_option[ARGS_COUNT] = {
 [ARGS_EXPECT_ID] = { 0, "expect-id", "ID", true,
 	"it must be this packet; once for each, in order" },
 [ARGS_ACCEPT_NAMES] = { 0, "accept-names", NULL, false,
-	"trust names in folders that others may write to" },
+	"trust names where others may write the folder" },
 [ARGS_MEMORY_LIMIT] = { 0, "memory-limit", "MIB", false,
 	"the helper's memory (1024)" },
 [ARGS_TIME_LIMIT] = { 0, "time-limit", "SEC", false,
@@ -249,8 +249,7 @@ S_take(struct args *a, enum args_id id, const char *value, struct fault *f)
 	case ARGS_COUNT:
 		break;
 	}
-	MUST(!"an option has an id");
-	return 0;
+	fault_must_failed("every option has an id", __FILE__, __LINE__);
 }
 
 /* The command's options as getopt_long wants them. */
@@ -447,7 +446,7 @@ args_print_help(const struct args_usage *u, FILE *to)
 	(void)fprintf(to, "\n%s.\n\noptions:\n", u->summary);
 	for (const enum args_id *id = u->takes; *id != ARGS_END; id++) {
 		S_spell(&S_option[*id], spelt, sizeof(spelt));
-		(void)fprintf(to, "  %-24s %s\n", spelt, S_option[*id].help);
+		(void)fprintf(to, "  %-25s  %s\n", spelt, S_option[*id].help);
 	}
 	(void)fprintf(to, "\nexit status:\n%s\nexample:\n  %s\n", u->statuses,
 		      u->example);

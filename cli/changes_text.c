@@ -248,12 +248,13 @@ S_verdict(FILE *out, const struct changes *c)
 	for (size_t i = 0; i < c->tables; i++)
 		rows += c->table[i].n.rows_after;
 	if (c->equal)
-		(void)fprintf(out, "equal: %zu tables, %" PRIu64 " rows\n",
+		(void)fprintf(out, "equal: tables %zu, rows %" PRIu64 "\n",
 			      c->tables, rows);
 	else
 		(void)fprintf(out,
-			      "different: %" PRIu64 " settings, %" PRIu64
-			      " schema objects, %" PRIu64 " rows\n",
+			      "different: settings %" PRIu64
+			      ", schema objects %" PRIu64 ", rows %" PRIu64
+			      "\n",
 			      c->settings, c->objects, c->rows);
 }
 

@@ -174,7 +174,7 @@ static void
 S_print_sandbox(FILE *out, const struct warden_seen *w)
 {
 	(void)fprintf(out,
-		      "sandbox   uid %ld, capabilities %" PRIx64
+		      "sandbox       uid %ld, capabilities %" PRIx64
 		      ", seccomp mode %d, Landlock ABI %d, ready in %.1f ms"
 		      " (as seen by the parent)\n",
 		      w->uid, w->capabilities, w->seccomp, w->landlock,
@@ -189,12 +189,12 @@ S_print_integrity(FILE *out, const struct facts *t)
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 
-		(void)fputs("integrity ", out);
+		(void)fputs("integrity     ", out);
 		escape_put(out, text, n);
 		(void)fputc('\n', out);
 		text += n + (text[n] == '\n');
 	}
-	(void)fprintf(out, "keys      %" PRId64 " foreign key violations\n",
+	(void)fprintf(out, "foreign keys  %" PRId64 " violations\n",
 		      facts_int(t, FACT_FOREIGN_KEYS));
 }
 
@@ -213,18 +213,18 @@ S_print_text(FILE *out, const struct ask_run *r, const char *path,
 	escape_puts(out, facts_text(t, FACT_ENCODING));
 	(void)fprintf(out, "%s\n", facts_int(t, FACT_IN_MEMORY) ? "" :
 		      ", read in place: larger than the memory limit");
-	(void)fprintf(out, "packet    %s\n", id ? id : "none: a plain file");
+	(void)fprintf(out, "packet        %s\n", id ? id : "none: a plain file");
 	summary_account(out, t);
 	S_print_integrity(out, t);
 	for (size_t i = 0; i < s->count; i++) {
 		digest_hex(s->table[i].fingerprint, hex);
-		(void)fprintf(out, "table     %.16s  %" PRIu64 " rows  ", hex,
+		(void)fprintf(out, "table         %.16s  %" PRIu64 " rows  ", hex,
 			      s->table[i].rows);
 		escape_puts(out, s->table[i].name);
 		(void)fputc('\n', out);
 	}
 	digest_hex(t->fact[FACT_FINGERPRINT].digest, hex);
-	(void)fprintf(out, "print     %s\n", hex);
+	(void)fprintf(out, "fingerprint   %s\n", hex);
 	S_print_sandbox(out, warden_seen(r->warden));
 	summary_notes(out, &r->not_checked);
 }

@@ -67,11 +67,11 @@ static void
 S_wal(FILE *to, const struct facts *t)
 {
 	if (!facts_int(t, FACT_WAL_PRESENT)) {
-		(void)fputs("WAL       none\n", to);
+		(void)fputs("WAL           none\n", to);
 		return;
 	}
 	(void)fprintf(to,
-		      "WAL       %" PRId64 " frames: %" PRId64 " committed in %"
+		      "WAL           %" PRId64 " frames: %" PRId64 " committed in %"
 		      PRId64 " commits, %" PRId64 " uncommitted, %" PRId64
 		      " stale, %" PRId64 " damaged\n",
 		      facts_int(t, FACT_WAL_FRAMES),
@@ -85,9 +85,11 @@ S_wal(FILE *to, const struct facts *t)
 static void
 S_views(FILE *to, const struct facts *t)
 {
-	(void)fputs("view      ", to);
+	(void)fputs("view          ", to);
 	escape_puts(to, facts_text(t, FACT_VIEW));
-	if (t->fact[FACT_VIEWS_LIVE].null)
+	if (!facts_int(t, FACT_WAL_PRESENT))
+		(void)fputc('\n', to);
+	else if (t->fact[FACT_VIEWS_LIVE].null)
 		(void)fputs("; no live view is known\n", to);
 	else if (facts_int(t, FACT_VIEWS_AGREE))
 		(void)fputs("; recovery and live agree\n", to);
@@ -103,7 +105,7 @@ void
 summary_account(FILE *to, const struct facts *t)
 {
 	S_wal(to, t);
-	(void)fputs("journal   ", to);
+	(void)fputs("journal       ", to);
 	escape_puts(to, facts_text(t, FACT_JOURNAL_STATE));
 	(void)fputc('\n', to);
 	S_views(to, t);

@@ -23,7 +23,7 @@ summary_status(const struct notes *n);
 void
 summary_json_account(struct ndjson *j, const struct facts *t);
 
-/* The same in lines, each behind a heading of ten columns. */
+/* The same in lines, each behind a heading. */
 void
 summary_account(FILE *to, const struct facts *t);
 
