@@ -114,15 +114,13 @@ S_check_tail(sqlite3 *db, const char *tail, struct fault *f)
 	const char *end = tail;
 	OWN_STMT(more);
 
-	while (*end && !more) {
+	while (*tail) {
+		if (sqlite3_prepare_v2(db, tail, -1, &more, &end) !=
+		    SQLITE_OK || more || end == tail)
+			return S_refuse(f, "holds more than one statement");
 		tail = end;
-		if (sqlite3_prepare_v2(db, tail, -1, &more, &end) != SQLITE_OK)
-			break;
-		if (end == tail)
-			break;
 	}
-	return more || *end ? S_refuse(f, "holds more than one statement")
-			    : 0;
+	return 0;
 }
 
 static int
