@@ -287,6 +287,20 @@ S_pick_shm(const struct candidates *c, const struct matches *ms, int wal,
 	return 0;
 }
 
+/*
+ * A journal that is zeroed or has no whole record yet: whose it is can't be
+ * told from pages and does not matter, for it undoes nothing.
+ */
+static void
+S_find_quiet(const struct candidates *c, const int owner[ASK_EXTRAS],
+	     struct binding *b)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->list[i].held.role == ROLE_JOURNAL &&
+		    c->list[i].own_name && owner[i] == OWNER_NOBODY)
+			b->quiet = (int)i;
+}
+
 static int
 S_bind_content(const struct candidates *c, uint64_t deadline_ns,
 	       struct binding *b, struct fault *f)
@@ -310,6 +324,7 @@ S_bind_content(const struct candidates *c, uint64_t deadline_ns,
 	S_owners_by_pages(c, &ms, ROLE_JOURNAL, owner);
 	S_owner_by_lock(c, owner);
 	rc = S_pick(c, ROLE_JOURNAL, owner, &b->of[ROLE_JOURNAL], f);
+	S_find_quiet(c, owner, b);
 	b->level = b->of[ROLE_WAL] == BIND_NOT_THERE &&
 		   b->of[ROLE_JOURNAL] == BIND_NOT_THERE ? "none" : "content";
 	return rc;
@@ -324,6 +339,7 @@ bind_sidecars(const struct candidates *c, uint64_t deadline_ns,
 	for (enum role r = 0; r < ROLE_COUNT; r++)
 		b->of[r] = BIND_NOT_THERE;
 	b->of[ROLE_MAIN] = 0;
+	b->quiet = BIND_NOT_THERE;
 	b->level = "none";
 	if (S_is_sole(c)) {
 		S_bind_sole(c, b);

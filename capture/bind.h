@@ -26,6 +26,8 @@
 
 struct binding {
 	int of[ROLE_COUNT];	/* index of a candidate, BIND_NOT_THERE */
+	int quiet;		/* main's own journal by name, which undoes
+				   nothing, or BIND_NOT_THERE */
 	const char *level;	/* static text */
 };
 

@@ -227,19 +227,24 @@ S_attempts(struct run *r, struct fault *f)
 {
 	uint64_t until = clock_mono_ns() + r->rules.stop_ns;
 	uint64_t wait = FIRST_WAIT_NS;
-	int rc;
+	struct fault tried = FAULT_INIT;
 
-	for (;;) {
-		rc = S_attempt(r, f);
-		if (!rc || f->code != FAULT_AMBIGUOUS)
-			return rc;
-		if (r->attempts == ATTEMPTS_MAX || clock_left_ns(until) == 0)
-			return fault_wrap(f, "%u attempts", r->attempts);
+	while (S_attempt(r, &tried)) {
+		bool last = r->attempts == ATTEMPTS_MAX ||
+			    clock_left_ns(until) == 0;
+
+		if (tried.code != FAULT_AMBIGUOUS || last) {
+			*f = tried;
+			return r->attempts > 1 ?
+			       fault_wrap(f, "%u attempts", r->attempts) :
+			       -(int)f->code;
+		}
 		S_let_them_run(wait);
 		if (signals_pending())
 			return fault_set(f, FAULT_INTERRUPTED, "interrupted");
 		wait = wait * 2 > LONGEST_WAIT_NS ? LONGEST_WAIT_NS : wait * 2;
 	}
+	return 0;
 }
 
 /* ---- the packet ---- */

@@ -50,6 +50,7 @@ struct hold {
 	const char *authority;	/* "writers" or "stopped" */
 	const char *binding;	/* bind.h's levels, or "stopped" */
 	bool displaced;
+	struct inode_id quiet;	/* a journal that undoes nothing; ino 0: none */
 	struct main_locks locks;	/* of main, by all writers */
 	struct names *names;	/* every spelling that was judged */
 	size_t nnames;

@@ -205,6 +205,10 @@ S_keep_bound(struct hold *h, struct candidates *c, const struct binding *b)
 		h->held[r].role = r;
 		c->list[b->of[r]].held.fd = -1;
 	}
+	if (b->quiet != BIND_NOT_THERE) {
+		h->quiet.dev = c->list[b->quiet].held.st.st_dev;
+		h->quiet.ino = c->list[b->quiet].held.st.st_ino;
+	}
 	h->locks = c->list[0].locks;
 	h->binding = b->level;
 }

@@ -146,7 +146,7 @@ S_substituted(const struct names *n, const struct held *h,
 
 int
 names_judge(const struct names *n, const struct held held[ROLE_COUNT],
-	    enum role *idle, struct fault *f)
+	    const struct inode_id *quiet, enum role *idle, struct fault *f)
 {
 	int found = 0;
 
@@ -168,6 +168,9 @@ names_judge(const struct names *n, const struct held held[ROLE_COUNT],
 					 n->base, role_suffix(r),
 					 held_type_name(e->mode),
 					 (uintmax_t)e->dev, (uintmax_t)e->ino);
+		if (r == ROLE_JOURNAL && e->dev == quiet->dev &&
+		    e->ino == quiet->ino)
+			continue;
 		if (e->size > 0 && !found) {
 			*idle = r;
 			found = 1;

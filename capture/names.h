@@ -63,14 +63,15 @@ names_of_fd(char **path, int fd, struct fault *f);
 
 /*
  * 0: every name that exists is the inode held in its role, or is absent or
- * empty where nothing is held. 1: a sidecar that exists and is not empty is
- * held by nobody; *idle is its role. FAULT_REFUSED names both inodes where
+ * empty where nothing is held, or the journal that is quiet (inode 0: none).
+ * 1: a sidecar that exists and is not empty is held by nobody; *idle is its
+ * role. FAULT_REFUSED names both inodes where
  * a name is another inode than the held one, or the held one has lost its
  * name.
  */
 int
 names_judge(const struct names *n, const struct held held[ROLE_COUNT],
-	    enum role *idle, struct fault *f);
+	    const struct inode_id *quiet, enum role *idle, struct fault *f);
 
 /* 0, or FAULT_UNSTABLE: a name changed between two looks. */
 int

@@ -15,6 +15,7 @@ struct fixture {
 	struct folder dir;
 	struct names names;
 	struct held held[ROLE_COUNT];
+	struct inode_id quiet;
 	struct fault fault;
 };
 
@@ -73,7 +74,7 @@ static int
 S_look_and_judge(struct fixture *x, enum role *idle)
 {
 	assert_int_equal(names_look(&x->names, &x->fault), 0);
-	return names_judge(&x->names, x->held, idle, &x->fault);
+	return names_judge(&x->names, x->held, &x->quiet, idle, &x->fault);
 }
 
 static void
@@ -145,6 +146,22 @@ an_empty_sidecar_by_name_counts_as_none(void **state)
 }
 
 static void
+a_journal_that_undoes_nothing_is_not_idle(void **state)
+{
+	struct fixture *x = *state;
+	struct stat st;
+	enum role idle = ROLE_MAIN;
+
+	S_hold_both(x);
+	assert_int_equal(folder_write(&x->dir, "a.db-journal", "j", 1), 0);
+	assert_int_equal(S_look_and_judge(x, &idle), 1);
+	assert_int_equal(idle, ROLE_JOURNAL);
+	assert_int_equal(fstatat(x->dir.fd, "a.db-journal", &st, 0), 0);
+	x->quiet = (struct inode_id){ st.st_dev, st.st_ino };
+	assert_int_equal(S_look_and_judge(x, &idle), 0);
+}
+
+static void
 a_fifo_in_a_sidecars_place_is_refused(void **state)
 {
 	struct fixture *x = *state;
@@ -198,6 +215,7 @@ main(void)
 		CASE(an_unlinked_wal_is_refused_as_displaced),
 		CASE(a_sidecar_that_only_a_name_shows_is_reported_idle),
 		CASE(an_empty_sidecar_by_name_counts_as_none),
+		CASE(a_journal_that_undoes_nothing_is_not_idle),
 		CASE(a_fifo_in_a_sidecars_place_is_refused),
 		CASE(a_name_that_moves_between_two_looks_is_noticed),
 		CASE(a_deleted_mark_is_taken_off_unless_a_file_is_called_so),
