@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/own.h"
 #include "verify/feed.h"
@@ -562,6 +563,18 @@ S_check_key(struct plan_inputs *in, struct fault *f)
 	return rc;
 }
 
+/* BEFORE's column of this name was skipped already. */
+static bool
+S_told(const struct catalog_table *before, const char *name)
+{
+	for (uint32_t i = 0; before && i < before->ncolumn; i++) {
+		if (before->column[i].why &&
+		    strcasecmp(before->column[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int
 S_skip_columns(struct run *r, const struct plan_inputs *in, struct fault *f)
 {
@@ -573,7 +586,8 @@ S_skip_columns(struct run *r, const struct plan_inputs *in, struct fault *f)
 		for (uint32_t k = 0; rc == 0 && t && k < t->ncolumn; k++) {
 			const struct catalog_column *c = &t->column[k];
 
-			if (c->why)
+			if (c->why && !(i == 1 && S_told(in->table[0],
+							 c->name)))
 				rc = S_skip(r, c->shown, c->why, f);
 		}
 	}
