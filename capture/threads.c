@@ -323,11 +323,21 @@ S_list(struct threads *t, bool seize, bool *fresh, struct fault *f)
 	return rc;
 }
 
+/*
+ * Only what has ended. Of a traced thread any wait reports a stop as well,
+ * also one that asks for WEXITED alone, and would take it from S_look: so
+ * the answer is looked at before it is taken.
+ */
 static void
 S_reap(pid_t tid)
 {
-	siginfo_t si;
+	siginfo_t si = { .si_pid = 0 };
 
+	if (waitid(P_PID, (id_t)tid, &si,
+		   WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+	    si.si_pid == 0 || si.si_code == CLD_TRAPPED ||
+	    si.si_code == CLD_STOPPED)
+		return;
 	(void)waitid(P_PID, (id_t)tid, &si, WEXITED | WNOHANG | __WALL);
 }
 
@@ -336,6 +346,7 @@ static void
 S_look(struct threads *t, struct thread *th)
 {
 	siginfo_t si = { .si_pid = 0 };
+	bool is_us = false;
 	char state;
 
 	if (waitid(P_PID, (id_t)th->tid, &si,
@@ -344,8 +355,14 @@ S_look(struct threads *t, struct thread *th)
 		return;
 	}
 	if (si.si_pid == 0) {
-		/* A leader's end is not reported before its threads' ends. */
-		if (S_is_dead(t, th->tid, &state))
+		/*
+		 * A leader's end is not reported before its threads' ends,
+		 * and after an execve its id may be that of a thread which
+		 * we do not trace yet.
+		 */
+		if (!S_is_dead(t, th->tid, &state))
+			(void)S_tracer(t, th->tid, &is_us);
+		if (!is_us)
 			th->state = GONE;
 		return;
 	}
