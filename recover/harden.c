@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/digest.h"
+#include "recover/printable.h"
 #include "recover/state.h"
 #include "recover/vfs.h"
 #include "reply/wire.h"
@@ -173,12 +174,16 @@ harden(sqlite3 *db, uint64_t memory, struct fault *f)
 	return rc ? state_sql_fault(db, rc, "read the schema", f) : 0;
 }
 
+/* SQLite quotes what it stumbles over, as the evidence spells it. */
 static int
 S_is(sqlite3 *db, int rc, const char *doing, enum fault_code code,
      struct fault *f)
 {
-	return fault_set(f, code, "%s: %s", doing,
-			 db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+	const char *says = db ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
+	char text[512];
+
+	printable(says, strlen(says), text, sizeof(text));
+	return fault_set(f, code, "%s: %s", doing, text);
 }
 
 int

@@ -3,12 +3,12 @@
  */
 #include "recover/journal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/own.h"
+#include "recover/printable.h"
 
 #define HEAD_BYTES 28u
 #define TAIL_BYTES 16u
@@ -47,21 +47,6 @@ static bool
 S_power(uint32_t n, uint32_t min)
 {
 	return n >= min && n <= 65536 && (n & (n - 1)) == 0;
-}
-
-static void
-S_escape(const unsigned char *name, size_t n, char *out)
-{
-	size_t to = 0;
-
-	for (size_t i = 0; i < n && to + 5 < JOURNAL_NAME_MAX; i++) {
-		if (name[i] >= 0x20 && name[i] < 0x7f && name[i] != '\\')
-			out[to++] = (char)name[i];
-		else
-			to += (size_t)snprintf(out + to, 5, "\\x%02x",
-					       name[i]);
-	}
-	out[to] = '\0';
 }
 
 /*
@@ -104,7 +89,8 @@ S_super(struct journal_walk *k, struct fault *f)
 	if (sum != 0 || name[0] == '\0')
 		return 0;
 	k->j->acct.super = true;
-	S_escape(name, strnlen((char *)name, len), k->j->acct.super_name);
+	printable(name, strnlen((char *)name, len), k->j->acct.super_name,
+		  sizeof(k->j->acct.super_name));
 	return 0;
 }
 
