@@ -1,8 +1,9 @@
 /*
  * dflt.c - the value that a column's DEFAULT gives
  *
- * SQLite applies the column's affinity to it, which no expression in SQL
- * does alike: a table of our own, in a database of our own, does.
+ * SQLite reads a default with rules of its own (the column's affinity, signs)
+ * that no expression in SQL has: a table of our own, in a database of our own,
+ * shows what comes of it.
  */
 #include "verify/dflt.h"
 
@@ -57,16 +58,16 @@ S_evaluate(sqlite3 *db, struct buf *b, const char *type, const char *dflt,
 {
 	OWN_STMT(s);
 	struct value_reader v;
-	char *sql = sqlite3_mprintf("CREATE TABLE d(x %s DEFAULT %s)",
-				    S_affinity(type), dflt);
+	char *sql = sqlite3_mprintf("ALTER TABLE d ADD COLUMN x %s DEFAULT"
+				    " %s", S_affinity(type), dflt);
 	int rc, got;
 
 	if (!sql)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: SQL");
-	rc = S_exec(db, sql, f);
-	sqlite3_free(sql);
+	rc = S_exec(db, "CREATE TABLE d(a); INSERT INTO d VALUES (1)", f);
 	if (rc == 0)
-		rc = S_exec(db, "INSERT INTO d DEFAULT VALUES", f);
+		rc = S_exec(db, sql, f);
+	sqlite3_free(sql);
 	if (rc == 0)
 		rc = sql_prepare_text(db, &s, "SELECT x FROM d", f);
 	if (rc == 0)
