@@ -26,8 +26,11 @@
 #define LANES 2
 /* Below so many bytes waking the worker costs more than it helps. */
 #define SHARE_FROM (4 * CHUNK)
-/* Of the memory that is available, 1/N may hold pages that wait for a copy. */
-#define PREFAULT_SHARE 4
+/*
+ * Of the memory that is available, 1/N may hold pages that wait for a copy:
+ * below the share from which the kernel makes writers of dirty pages wait.
+ */
+#define PREFAULT_SHARE 8
 
 enum pass {
 	PASS_FILL,
