@@ -69,7 +69,8 @@ S_object_fill(struct catalog *c, struct catalog_object *o, sqlite3_stmt *s,
 
 	buf_init(&o->cells, WIRE_FRAME_MAX);
 	for (int i = 0; rc == 0 && i < 4; i++)
-		rc = value_put(&c->values, &o->cells, s, i, VALUE_FINAL, &type, f);
+		rc = value_put(&c->values, &o->cells, s, i, VALUE_FINAL,
+			       &type, f);
 	if (rc == 0)
 		rc = S_shown_column(s, 0, &o->type, f);
 	if (rc == 0)

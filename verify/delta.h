@@ -1,9 +1,10 @@
 /*
  * delta.h - the logical difference of two recovered states
  *
- * Rows come in the order of the key where both sides can be read in that
- * order, else in the order of the encoded key. Memory does not grow with the
- * number of rows or of differences.
+ * Order and keys of the rows: docs/FORMATS.md, "Row keys and order of the
+ * delta". Memory does not grow with the number of rows or of differences.
+ * Strings are valid UTF-8: names and texts that are not are shown with '?'.
+ * TABLE and TABLE_END come for every table, also without a difference.
  */
 #ifndef VERIFY_DELTA_H
 #define VERIFY_DELTA_H

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/own.h"
+#include "verify/emit.h"
 #include "verify/feed.h"
 #include "verify/order.h"
 #include "verify/pool.h"
@@ -20,13 +20,12 @@ struct run {
 	struct delta_job *job;
 	struct plan plan;
 	struct key_range range;
-	struct delta_counts n;
+	struct emit emit;
 	struct feed feed[2];
 	struct pool *pool;		/* of a plan that does not stream */
 	uint64_t low, high;		/* hashes that the pool takes */
 	uint64_t passed;		/* bytes that found no room in it */
-	struct buf key, shown, out[2];	/* scratch */
-	bool announced, null_key;
+	bool null_key;
 	char *why;			/* what could not be read */
 };
 
@@ -46,47 +45,6 @@ S_open(struct run *r, struct rows *rows[2], struct fault *f)
 		rc = rows_open(&rows[i], c->db, &c->values, &spec, &r->range,
 			       &r->why, f);
 	}
-	return rc;
-}
-
-static int
-S_announce(struct run *r, struct fault *f)
-{
-	const struct plan *p = &r->plan;
-	const struct plan_columns *b = &p->side[0], *a = &p->side[1];
-	struct delta_table t = {
-		.name = (a->present ? a : b)->table->shown,
-		.key_kind = p->kind,
-		.nkey = p->nkey,
-		.nbefore = b->ncolumn,
-		.nafter = a->ncolumn,
-		.key = p->key_shown,
-		.before = b->shown,
-		.after = a->shown,
-	};
-
-	if (r->announced)
-		return 0;
-	r->announced = true;
-	return r->job->sink->table(r->job->sink->arg, &t, f);
-}
-
-static int
-S_skip(struct run *r, const char *column, const char *why, struct fault *f)
-{
-	const struct plan_columns *side = r->plan.side;
-	const char *name = side[side[1].present ? 1 : 0].table->shown;
-	struct buf what = BUF_INIT(1u << 24);
-	int rc = buf_printf(&what, f, "table %s", name);
-
-	if (rc == 0 && column)
-		rc = buf_printf(&what, f, ", column %s", column);
-	if (rc == 0)
-		rc = buf_u8(&what, 0, f);
-	if (rc == 0)
-		rc = r->job->sink->skip(r->job->sink->arg, (char *)what.data,
-					why, f);
-	buf_free(&what);
 	return rc;
 }
 
@@ -126,74 +84,6 @@ S_same_row(const struct plan *p, const struct pool_row *before,
 	       S_own_default(p, after);
 }
 
-/* The key's cells, at the end of r->key. */
-static int
-S_key(struct run *r, const struct pool_row *row, struct fault *f)
-{
-	const struct plan *p = &r->plan;
-	int rc = 0;
-
-	buf_reset(&r->key);
-	if (p->kind == WIRE_KEY_ROWID)
-		return buf_append(&r->key, row->bytes - ROWS_LEAD_BYTES,
-				  ROWS_LEAD_BYTES, f);
-	for (uint32_t i = 0; rc == 0 && i < p->nkey; i++) {
-		const unsigned char *at = order_skip(row->bytes, p->key[i]);
-		const unsigned char *end = order_skip(at, 1);
-
-		rc = buf_append(&r->key, at, (size_t)(end - at), f);
-	}
-	return rc;
-}
-
-static int
-S_cells(const unsigned char *bytes, size_t len, uint32_t count,
-	struct buf *b, struct delta_cells *out, struct fault *f)
-{
-	int rc;
-
-	buf_reset(b);
-	rc = value_finish(b, bytes, len, f);
-	*out = (struct delta_cells){ b->data, b->len, count };
-	return rc;
-}
-
-static int
-S_emit(struct run *r, const struct pool_row *before,
-       const struct pool_row *after, struct fault *f)
-{
-	const struct pool_row *row[2] = { before, after };
-	struct delta_cells key, cells[2], *given[2] = { NULL, NULL };
-	enum wire_change change = WIRE_CHANGED;
-	int rc = S_announce(r, f);
-
-	r->job->equal = false;
-	if (rc == 0)
-		rc = S_key(r, after ? after : before, f);
-	if (rc == 0)
-		rc = S_cells(r->key.data, r->key.len, r->plan.nkey,
-			     &r->shown, &key, f);
-	for (int i = 0; rc == 0 && i < 2; i++) {
-		if (!row[i])
-			continue;
-		rc = S_cells(row[i]->bytes, row[i]->len,
-			     r->plan.side[i].ncolumn, &r->out[i], &cells[i],
-			     f);
-		given[i] = &cells[i];
-	}
-	if (!before)
-		change = WIRE_ADDED;
-	if (!after)
-		change = WIRE_REMOVED;
-	r->n.added += change == WIRE_ADDED;
-	r->n.removed += change == WIRE_REMOVED;
-	r->n.changed += change == WIRE_CHANGED;
-	if (rc == 0)
-		rc = r->job->sink->row(r->job->sink->arg, change, &key,
-				       given[0], given[1], f);
-	return rc;
-}
-
 static int
 S_pool(struct run *r, int side, const struct pool_row *row, struct fault *f)
 {
@@ -203,9 +93,9 @@ S_pool(struct run *r, int side, const struct pool_row *row, struct fault *f)
 	int rc = 0;
 
 	if (r->plan.kind == WIRE_KEY_DECLARED) {
-		rc = S_key(r, row, f);
-		key = r->key.data;
-		len = r->key.len;
+		rc = emit_key(&r->emit, row, f);
+		key = r->emit.key.data;
+		len = r->emit.key.len;
 	} else if (side == PLAN_AFTER && !S_own_default(&r->plan, row)) {
 		/* It has no counterpart without these columns. */
 		len = row->len;
@@ -232,9 +122,9 @@ S_alone(struct run *r, int side, struct fault *f)
 	if (!r->plan.stream)
 		rc = S_pool(r, side, &row, f);
 	else if (side == PLAN_BEFORE)
-		rc = S_emit(r, &row, NULL, f);
+		rc = emit_row(&r->emit, &row, NULL, f);
 	else
-		rc = S_emit(r, NULL, &row, f);
+		rc = emit_row(&r->emit, NULL, &row, f);
 	if (rc == 0)
 		feed_take(&r->feed[side]);
 	return rc;
@@ -288,17 +178,17 @@ S_same_key(struct run *r, const struct pool_row *before,
 {
 	OWN_MEM(unsigned char, hold);
 	size_t len;
-	int rc = S_key(r, before, f);
+	int rc = emit_key(&r->emit, before, f);
 
 	if (rc)
 		return rc;
-	len = r->key.len;
+	len = r->emit.key.len;
 	hold = malloc(len + 1);
 	if (!hold)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: a key");
-	memcpy(hold, r->key.data, len);
-	rc = S_key(r, after, f);
-	*same = r->key.len == len && memcmp(r->key.data, hold, len) == 0;
+	memcpy(hold, r->emit.key.data, len);
+	rc = emit_key(&r->emit, after, f);
+	*same = r->emit.key.len == len && memcmp(r->emit.key.data, hold, len) == 0;
 	return rc;
 }
 
@@ -313,7 +203,7 @@ S_both(struct run *r, const struct pool_row *before,
 	if (r->plan.stream) {
 		rc = S_same_key(r, before, after, &same, f);
 		if (rc == 0 && same)
-			rc = S_emit(r, before, after, f);
+			rc = emit_row(&r->emit, before, after, f);
 	}
 	if (rc)
 		return rc;
@@ -365,7 +255,7 @@ S_same_batch(struct run *r)
 static int
 S_fill(struct run *r, struct fault *f)
 {
-	uint64_t *n[2] = { &r->n.rows_before, &r->n.rows_after };
+	uint64_t *n[2] = { &r->emit.n.rows_before, &r->emit.n.rows_after };
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < 2; i++) {
@@ -390,7 +280,7 @@ S_merge(struct run *r, struct fault *f)
 {
 	int rc;
 
-	r->n.rows_before = r->n.rows_after = 0;
+	r->emit.n.rows_before = r->emit.n.rows_after = 0;
 	for (;;) {
 		rc = S_fill(r, f);
 		if (rc)
@@ -445,13 +335,13 @@ S_emit_entry(struct run *r, const struct pool_entry *e, struct fault *f)
 	if (r->plan.kind == WIRE_KEY_DECLARED) {
 		if (before && after && S_same_row(&r->plan, before, after))
 			return 0;
-		return S_emit(r, before, after, f);
+		return emit_row(&r->emit, before, after, f);
 	}
 	same = e->n[0] < e->n[1] ? e->n[0] : e->n[1];
 	for (uint64_t i = same; rc == 0 && i < e->n[0]; i++)
-		rc = S_emit(r, before, NULL, f);
+		rc = emit_row(&r->emit, before, NULL, f);
 	for (uint64_t i = same; rc == 0 && i < e->n[1]; i++)
-		rc = S_emit(r, NULL, after, f);
+		rc = emit_row(&r->emit, NULL, after, f);
 	return rc;
 }
 
@@ -563,56 +453,6 @@ S_check_key(struct plan_inputs *in, struct fault *f)
 	return rc;
 }
 
-/* BEFORE's column of this name was skipped already. */
-static bool
-S_told(const struct catalog_table *before, const char *name)
-{
-	for (uint32_t i = 0; before && i < before->ncolumn; i++) {
-		if (before->column[i].why &&
-		    strcasecmp(before->column[i].name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static int
-S_skip_columns(struct run *r, const struct plan_inputs *in, struct fault *f)
-{
-	int rc = 0;
-
-	for (int i = 0; i < 2; i++) {
-		const struct catalog_table *t = in->table[i];
-
-		for (uint32_t k = 0; rc == 0 && t && k < t->ncolumn; k++) {
-			const struct catalog_column *c = &t->column[k];
-
-			if (c->why && !(i == 1 && S_told(in->table[0],
-							 c->name)))
-				rc = S_skip(r, c->shown, c->why, f);
-		}
-	}
-	return rc;
-}
-
-static int
-S_end(struct run *r, const struct plan_inputs *in, int rc, struct fault *f)
-{
-	const struct delta_sink *sink = r->job->sink;
-
-	if (rc < 0)
-		return rc;
-	rc = S_announce(r, f);
-	if (rc == 0 && r->why)
-		rc = S_skip(r, NULL, r->why, f);
-	if (rc == 0)
-		rc = S_skip_columns(r, in, f);
-	if (rc == 0)
-		rc = sink->table_end(sink->arg,
-				     r->plan.side[in->table[1] ? 1 : 0]
-				     .table->shown, &r->n, f);
-	return rc;
-}
-
 int
 delta_table_range(struct delta_job *job, const struct catalog_table *before,
 		  const struct catalog_table *after,
@@ -623,23 +463,19 @@ delta_table_range(struct delta_job *job, const struct catalog_table *before,
 		.table = { before, after },
 		.ignore_rowid = job->options->ignore_rowid,
 	};
-	struct run r = {
-		.job = job,
-		.range = *range,
-		.key = BUF_INIT(WIRE_FRAME_MAX),
-		.shown = BUF_INIT(WIRE_FRAME_MAX),
-		.out = { BUF_INIT(WIRE_FRAME_MAX), BUF_INIT(WIRE_FRAME_MAX) },
-	};
+	struct run r = { .job = job, .range = *range };
+	const struct delta_counts *n = &r.emit.n;
 	int rc = S_check_key(&in, f);
 
+	emit_init(&r.emit, job->sink, &r.plan);
 	if (rc == 0)
 		rc = S_compare_by_any_key(&r, &in, f);
-	rc = S_end(&r, &in, rc, f);
+	if (rc >= 0)
+		rc = emit_end(&r.emit, r.why, f);
+	if (n->added || n->removed || n->changed)
+		job->equal = false;
 	plan_free(&r.plan);
-	buf_free(&r.key);
-	buf_free(&r.shown);
-	buf_free(&r.out[0]);
-	buf_free(&r.out[1]);
+	emit_free(&r.emit);
 	free(r.why);
 	return rc;
 }

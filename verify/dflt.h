@@ -8,8 +8,8 @@
 #include "base/fault.h"
 
 /*
- * One cell (VALUE_COMPARE) at the end of b: what ALTER TABLE ADD COLUMN gives the rows that
- * are there already. type and dflt as the schema has them; dflt NULL: no
+ * One cell (VALUE_COMPARE) at the end of b: what ALTER TABLE ADD COLUMN
+ * gives the rows that are there already. type and dflt as the schema has them; dflt NULL: no
  * DEFAULT. 0; 1: the default is no literal, so no such value is known.
  */
 int

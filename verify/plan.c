@@ -172,7 +172,8 @@ S_place(const struct plan_columns *s, const char *name)
 		if (strcasecmp(s->column[i].name, name) == 0)
 			return i;
 	}
-	MUST(!"a key column is one of the columns");
+	/* A key column is one of the columns. */
+	MUST(false);
 	return 0;
 }
 

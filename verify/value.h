@@ -18,7 +18,7 @@ enum value_encoding {
 
 /* What the cells are for. */
 enum value_use {
-	VALUE_FINAL,	/* as base/cell.h has them, each blob its CELL_BLOBSUM */
+	VALUE_FINAL,	/* as base/cell.h has them, a blob as CELL_BLOBSUM */
 	VALUE_COMPARE,	/* equal exactly if the final ones are, cheaper to
 			   make: value_finish turns them into final ones */
 	VALUE_SORT,	/* as VALUE_COMPARE, and blobs can be ordered */

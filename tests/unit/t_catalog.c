@@ -261,8 +261,10 @@ main(void)
 {
 	struct fault f;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_rowid_is_the_key_only_where_sqlite_says_so),
-		cmocka_unit_test(table_options_are_read_behind_the_columns_only),
+		cmocka_unit_test(
+			the_rowid_is_the_key_only_where_sqlite_says_so),
+		cmocka_unit_test(
+			table_options_are_read_behind_the_columns_only),
 		cmocka_unit_test(objects_are_told_by_their_first_words),
 		cmocka_unit_test(
 			texts_are_the_same_but_for_blanks_comments_and_case),
