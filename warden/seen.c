@@ -311,7 +311,6 @@ seen_check(pid_t pid, const struct seen_want *want, struct warden_seen *s,
 	int rc;
 	OWN_FD(dir);
 
-	s->pid = pid;
 	s->threads = 0;
 	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -440,6 +440,7 @@ warden_start_program(struct warden **w, int program, const int *evidence,
 	rc = S_spawn(new, program, evidence, n, f);
 	if (rc)
 		return rc;
+	new->seen.pid = new->pid;
 	new->reader.fd = new->reply;
 	rc = S_hello(new, f);
 	if (!rc)

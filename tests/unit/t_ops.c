@@ -279,7 +279,8 @@ static const char hungry[] =
 static void
 each_limit_that_is_hit_is_a_cap(void **state)
 {
-	const struct warden_limits second = { .cpu_seconds = 1 };
+	const struct warden_limits second = { .cpu_seconds = 1,
+					       .wall_seconds = 60 };
 	const struct warden_limits little = { .memory = 32 << 20 };
 	const struct warden_limits terse = { .output = 4096 };
 	struct answer a;

@@ -363,10 +363,23 @@ S_tell_the_environment(struct fake *k)
 	S_finish(k);
 }
 
+/* The second file of evidence is a pipe here. */
+static void
+S_never_get_ready(struct fake *k)
+{
+	pid_t self = getpid();
+
+	(void)k;
+	S_fake_must(write(EVIDENCE_FD + 1, &self, sizeof(self)) < 0);
+	for (;;)
+		(void)pause();
+}
+
 static const struct {
 	const char *mode;
 	void (*be)(struct fake *k);
 } fakes[] = {
+	{ "never ready", S_never_get_ready },
 	{ "honest", S_be_honest },
 	{ "without jail", S_be_without_jail },
 	{ "with old ids", S_be_with_old_ids },
@@ -617,7 +630,8 @@ a_forbidden_call_is_a_broken_sandbox(void **state)
 static void
 the_processor_limit_is_a_cap_by_name(void **state)
 {
-	const struct warden_limits one = { .cpu_seconds = 1 };
+	const struct warden_limits one = { .cpu_seconds = 1,
+					    .wall_seconds = 60 };
 	struct run r;
 
 	(void)state;
@@ -770,30 +784,44 @@ S_start_silent(struct warden **w)
 	if (warden_start_program(w, program, &evidence, 1, &ask, NULL, NULL,
 				 &f))
 		fail_msg("%s", f.text);
+	/* Tests send signals to this number. */
+	assert_true(warden_seen(*w)->pid > 1);
+}
+
+/* In the front end that will be killed: never returns. */
+static void
+S_start_and_wait(const char *mode, int told)
+{
+	int evidence[2] = { S_word(mode), told };
+	int program = S_self();
+	struct fault f = FAULT_INIT;
+	struct warden *w = NULL;
+	struct ask ask;
+
+	ask_init(&ask, ASK_QUERY);
+	if (!warden_start_program(&w, program, evidence, 2, &ask, NULL, NULL,
+				  &f))
+		(void)!write(told, &warden_seen(w)->pid, sizeof(pid_t));
+	for (;;)
+		(void)pause();
 }
 
 static void
-a_killed_front_end_leaves_no_helper(void **state)
+S_kill_front_end(const char *mode)
 {
 	struct pollfd end = { .events = POLLIN };
 	int told[2], status;
 	pid_t front, helper;
 	OWN_FD(pidfd);
 
-	(void)state;
 	assert_int_equal(pipe2(told, O_CLOEXEC), 0);
 	front = fork();
 	assert_true(front >= 0);
-	if (front == 0) {
-		struct warden *w = NULL;
-
-		S_start_silent(&w);
-		(void)!write(told[1], &warden_seen(w)->pid, sizeof(pid_t));
-		for (;;)
-			(void)pause();
-	}
+	if (front == 0)
+		S_start_and_wait(mode, told[1]);
 	assert_int_equal(read(told[0], &helper, sizeof(helper)),
 			 sizeof(helper));
+	assert_true(helper > 1);
 	pidfd = (int)syscall(SYS_pidfd_open, helper, 0);
 	assert_true(pidfd >= 0);
 	end.fd = pidfd;
@@ -803,6 +831,20 @@ a_killed_front_end_leaves_no_helper(void **state)
 	assert_int_equal(poll(&end, 1, 5000), 1);
 	(void)close(told[0]);
 	(void)close(told[1]);
+}
+
+static void
+a_killed_front_end_leaves_no_helper(void **state)
+{
+	(void)state;
+	S_kill_front_end("is silent");
+}
+
+static void
+a_front_end_killed_before_the_jail_stands_leaves_no_helper(void **state)
+{
+	(void)state;
+	S_kill_front_end("never ready");
 }
 
 static void
@@ -994,6 +1036,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(
 			evidence_arrives_in_its_order_whatever_its_numbers),
 		cmocka_unit_test(a_killed_front_end_leaves_no_helper),
+		cmocka_unit_test(
+	a_front_end_killed_before_the_jail_stands_leaves_no_helper),
 		cmocka_unit_test(
 			freeing_the_warden_kills_and_reaps_a_running_helper),
 		cmocka_unit_test(
