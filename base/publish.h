@@ -15,7 +15,7 @@
 
 struct publish {
 	int dir;			/* the folder, held */
-	int fd;				/* the new file, read-write, mode 0600 */
+	int fd;				/* read-write, mode 0600 */
 	bool force;			/* the name may be taken: replace it */
 	char name[NAME_MAX + 1];	/* below dir */
 	char temp[NAME_MAX + 1];	/* a name to remove, or empty */

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,8 +117,8 @@ S_seconds(enum args_id id, const char *text, double *v, struct fault *f)
 	char *end;
 	double s = strtod(text, &end);
 
-	if (text[0] < '.' || text[0] > '9' || *end || !isfinite(s) || s <= 0 ||
-	    s > ARGS_SECONDS_MAX)
+	if (text[0] < '.' || text[0] > '9' || *end ||
+	    !(s > 0 && s <= ARGS_SECONDS_MAX))
 		return S_value_fault(id, text, "a number of seconds", f);
 	*v = s;
 	return 0;

@@ -21,7 +21,8 @@
 #include "warden/warden.h"
 
 struct ask_run {
-	struct evidence *evidence[ASK_SIDES];	/* owned; NULL: a file of ours */
+	/* owned; NULL: a file of ours */
+	struct evidence *evidence[ASK_SIDES];
 	size_t sides;
 	const char *name;	/* borrowed: of the only side, or NULL */
 	struct ask ask;

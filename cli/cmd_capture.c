@@ -112,8 +112,12 @@ S_list_writers(FILE *out, const struct writers *w, bool paused)
 			continue;
 		(void)fputs(before, out);
 		escape_puts(out, slash ? slash + 1 : one->exe);
-		(void)fprintf(out, " (pid %d, %u thread%s)", (int)one->pid,
-			      one->threads, one->threads == 1 ? "" : "s");
+		(void)fprintf(out, " (pid %d", (int)one->pid);
+		/* A survey counts no threads. */
+		if (one->threads > 0)
+			(void)fprintf(out, ", %u thread%s", one->threads,
+				      one->threads == 1 ? "" : "s");
+		(void)fputc(')', out);
 		before = ", ";
 	}
 }

@@ -97,7 +97,9 @@ S_write_pages(struct ask_run *r, struct image *to, struct fault *f)
 		return rc;
 	promised = (uint64_t)facts_int(t, FACT_PAGE_COUNT) *
 		   (uint64_t)facts_int(t, FACT_PAGE_SIZE);
-	return promised == to->bytes ? 0 : ask_malformed(f, "pages are missing");
+	if (promised != to->bytes)
+		return ask_malformed(f, "pages are missing");
+	return 0;
 }
 
 /* A run that is asked for its facts alone. */
@@ -188,7 +190,7 @@ S_read_back(const struct ask_run *like, struct image *image,
 struct exported {
 	unsigned char fingerprint[DIGEST_BYTES];
 	uint64_t bytes;
-	bool sound;		/* integrity and foreign keys, as in the packet */
+	bool sound;		/* integrity and foreign keys hold */
 };
 
 static int

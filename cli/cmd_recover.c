@@ -213,13 +213,14 @@ S_print_text(FILE *out, const struct ask_run *r, const char *path,
 	escape_puts(out, facts_text(t, FACT_ENCODING));
 	(void)fprintf(out, "%s\n", facts_int(t, FACT_IN_MEMORY) ? "" :
 		      ", read in place: larger than the memory limit");
-	(void)fprintf(out, "packet        %s\n", id ? id : "none: a plain file");
+	(void)fprintf(out, "packet        %s\n",
+		      id ? id : "none: a plain file");
 	summary_account(out, t);
 	S_print_integrity(out, t);
 	for (size_t i = 0; i < s->count; i++) {
 		digest_hex(s->table[i].fingerprint, hex);
-		(void)fprintf(out, "table         %.16s  %" PRIu64 " rows  ", hex,
-			      s->table[i].rows);
+		(void)fprintf(out, "table         %.16s  %" PRIu64 " rows  ",
+			      hex, s->table[i].rows);
 		escape_puts(out, s->table[i].name);
 		(void)fputc('\n', out);
 	}

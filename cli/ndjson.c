@@ -136,7 +136,8 @@ ndjson_bytes(struct ndjson *j, const char *key, const void *bytes, size_t n)
 }
 
 void
-ndjson_hex(struct ndjson *j, const char *key, const unsigned char *bytes, size_t n)
+ndjson_hex(struct ndjson *j, const char *key, const unsigned char *bytes,
+	   size_t n)
 {
 	static const char digit[] = "0123456789abcdef";
 

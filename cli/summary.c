@@ -71,9 +71,10 @@ S_wal(FILE *to, const struct facts *t)
 		return;
 	}
 	(void)fprintf(to,
-		      "WAL           %" PRId64 " frames: %" PRId64 " committed in %"
-		      PRId64 " commits, %" PRId64 " uncommitted, %" PRId64
-		      " stale, %" PRId64 " damaged\n",
+		      "WAL           %" PRId64 " frames: %" PRId64
+		      " committed in %" PRId64 " commits, %" PRId64
+		      " uncommitted, %" PRId64 " stale, %" PRId64
+		      " damaged\n",
 		      facts_int(t, FACT_WAL_FRAMES),
 		      facts_int(t, FACT_WAL_COMMITTED),
 		      facts_int(t, FACT_WAL_COMMITS),

@@ -126,10 +126,13 @@ values_out_of_range_are_refused(void **state)
 	S_refuse(&capture_usage, "capture --pid 0 a", "--pid 0");
 	S_refuse(&capture_usage, "capture --pid -1 a", "--pid -1");
 	S_refuse(&capture_usage, "capture --pid 1x a", "--pid 1x");
+	S_refuse(&capture_usage, "capture --pid +7 a", "--pid +7");
 	S_refuse(&capture_usage, "capture --pid 2147483648 a", "--pid");
 	S_refuse(&capture_usage, "capture --timeout x a", "--timeout x");
 	S_refuse(&capture_usage, "capture --timeout 0 a", "--timeout 0");
 	S_refuse(&capture_usage, "capture --timeout nan a", "--timeout nan");
+	S_refuse(&capture_usage, "capture --timeout 1e999 a", "1e999");
+	S_refuse(&capture_usage, "capture --timeout 1s a", "1s");
 	S_refuse(&capture_usage, "capture --timeout inf a", "--timeout inf");
 	S_refuse(&capture_usage, "capture --max-pause -1 a", "--max-pause");
 	S_refuse(&capture_usage, "capture --journal x a", "--journal x");

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cli/report.h"
+#include "cli/summary.h"
 
 static void
 each_fault_has_its_documented_status(void **state)
@@ -83,6 +84,26 @@ a_fault_in_json_carries_status_and_reason(void **state)
 }
 
 static void
+what_was_not_checked_is_never_a_plain_yes(void **state)
+{
+	struct note note = { .what = (char *)"x", .why = (char *)"y\nz" };
+	const struct notes none = NOTES_INIT;
+	const struct notes one = { .note = &note, .count = 1 };
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(to);
+	assert_int_equal(summary_status(&none), 0);
+	assert_int_equal(summary_status(&one), 6);
+	summary_notes(to, &one);
+	assert_int_equal(fclose(to), 0);
+	assert_string_equal(text, "not checked: x: y\\nz\n");
+	free(text);
+}
+
+static void
 a_write_to_a_full_disk_is_trouble(void **state)
 {
 	struct fault f = FAULT_INIT;
@@ -108,6 +129,7 @@ main(void)
 			the_earlier_status_in_the_documented_order_counts),
 		cmocka_unit_test(a_fault_is_two_lines_whatever_names_it_holds),
 		cmocka_unit_test(a_fault_in_json_carries_status_and_reason),
+		cmocka_unit_test(what_was_not_checked_is_never_a_plain_yes),
 		cmocka_unit_test(a_write_to_a_full_disk_is_trouble),
 	};
 
