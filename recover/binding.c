@@ -176,6 +176,7 @@ S_compare(struct binding *b, const struct proof *e, uint32_t *pages,
 {
 	OWN_MEM(unsigned char, bytes);
 	uint32_t nth = 0;
+	bool any;
 	int rc = 0;
 
 	bytes = malloc(e->page_size ? e->page_size : 1);
@@ -184,11 +185,15 @@ S_compare(struct binding *b, const struct proof *e, uint32_t *pages,
 	for (size_t i = 0; !rc && i < e->count; i++) {
 		if (e->page[i].newer)
 			continue;
-		for (uint32_t j = 0; !rc && j < b->ask->nextras; j++)
-			if (b->extra[j].role == ROLE_MAIN)
-				rc = S_compare_page(&b->extra[j], e, i, bytes,
-						    &b->equal[j][nth], f);
-		nth++;
+		any = !e->page[i].optional;
+		for (uint32_t j = 0; !rc && j < b->ask->nextras; j++) {
+			if (b->extra[j].role != ROLE_MAIN)
+				continue;
+			rc = S_compare_page(&b->extra[j], e, i, bytes,
+					    &b->equal[j][nth], f);
+			any |= b->equal[j][nth];
+		}
+		nth += any;
 	}
 	*pages = nth;
 	return rc;

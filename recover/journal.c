@@ -15,6 +15,7 @@
 #define SECTOR_DEFAULT 512u	/* the pager's, until a header says else */
 #define SECTOR_MAX 65536u
 #define SUPER_MAX 65536u	/* SQLite builds stop at their longest path */
+#define COUNT_TO_END 0xffffffffu
 #define PENDING_BYTE 0x40000000u
 
 static const unsigned char magic[8] = {
@@ -34,6 +35,7 @@ struct journal_walk {
 	struct images_reader *r;
 	uint64_t size, at;
 	uint32_t count, nonce;
+	bool unsynced;			/* take a segment without magic */
 	unsigned char *bytes;		/* borrowed: one record */
 };
 
@@ -94,6 +96,16 @@ S_super(struct journal_walk *k, struct fault *f)
 	return 0;
 }
 
+static bool
+S_unsynced(const struct journal_walk *k, const unsigned char h[HEAD_BYTES])
+{
+	static const unsigned char zeros[12];
+
+	return k->unsynced && memcmp(h, zeros, sizeof(zeros)) == 0 &&
+		bytes_be32(h + 20) == k->j->acct.sector_size &&
+		bytes_be32(h + 24) == k->j->acct.page_size;
+}
+
 /* 0 and k->count, or 1: there is no further header. */
 static int
 S_header(struct journal_walk *k, uint32_t main_page_size, struct fault *f)
@@ -110,8 +122,13 @@ S_header(struct journal_walk *k, uint32_t main_page_size, struct fault *f)
 	rc = images_read(k->r, ROLE_JOURNAL, k->at, h, sizeof(h), f);
 	if (rc)
 		return rc;
-	if (memcmp(h, magic, sizeof(magic)) != 0)
-		return 1;
+	k->count = bytes_be32(h + 8);
+	k->nonce = bytes_be32(h + 12);
+	if (memcmp(h, magic, sizeof(magic)) != 0) {
+		if (first || !S_unsynced(k, h))
+			return 1;
+		k->count = COUNT_TO_END;
+	}
 	if (first) {
 		uint32_t sector = bytes_be32(h + 20), page = bytes_be32(h + 24);
 
@@ -123,8 +140,6 @@ S_header(struct journal_walk *k, uint32_t main_page_size, struct fault *f)
 		a->page_size = page;
 		a->pages = bytes_be32(h + 16);
 	}
-	k->count = bytes_be32(h + 8);
-	k->nonce = bytes_be32(h + 12);
 	k->at += a->sector_size;
 	a->segments++;
 	return 0;
@@ -201,7 +216,7 @@ S_segment(struct journal_walk *k, struct fault *f)
 	uint64_t count = k->count;
 	int rc = RECORD_GOOD;
 
-	if (k->count == 0xffffffffu)
+	if (k->count == COUNT_TO_END)
 		count = (k->size - a->sector_size) / (a->page_size + 8);
 	for (uint64_t i = 0; i < count && rc == RECORD_GOOD; i++)
 		rc = S_record(k, f);
@@ -239,11 +254,11 @@ S_walk(struct journal_walk *k, uint32_t main_page_size, struct fault *f)
 	return rc < 0 ? rc : 0;
 }
 
-int
-journal_read(struct images_reader *r, uint32_t main_page_size,
-	     uint64_t memory, struct journal **j, struct fault *f)
+static int
+S_read(struct images_reader *r, uint32_t main_page_size, uint64_t memory,
+       bool unsynced, struct journal **j, struct fault *f)
 {
-	struct journal_walk k = { .r = r };
+	struct journal_walk k = { .r = r, .unsynced = unsynced };
 	int rc = 0;
 
 	k.j = calloc(1, sizeof(*k.j));
@@ -265,6 +280,20 @@ journal_read(struct images_reader *r, uint32_t main_page_size,
 	}
 	*j = k.j;
 	return 0;
+}
+
+int
+journal_read(struct images_reader *r, uint32_t main_page_size,
+	     uint64_t memory, struct journal **j, struct fault *f)
+{
+	return S_read(r, main_page_size, memory, false, j, f);
+}
+
+int
+journal_read_unsynced(struct images_reader *r, uint64_t memory,
+		      struct journal **j, struct fault *f)
+{
+	return S_read(r, 0, memory, true, j, f);
 }
 
 void

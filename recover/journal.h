@@ -59,6 +59,14 @@ struct journal;
 int
 journal_read(struct images_reader *r, uint32_t main_page_size,
 	     uint64_t memory, struct journal **j, struct fault *f);
+/*
+ * As journal_read, and behind a hot journal's last segment also the records
+ * of one that was not synced (its magic and count are still zeros): main has
+ * all of these pages as they were, so they show whose journal it is.
+ */
+int
+journal_read_unsynced(struct images_reader *r, uint64_t memory,
+		      struct journal **j, struct fault *f);
 void
 journal_free(struct journal *j);
 

@@ -10,6 +10,8 @@
 #include "recover/journal.h"
 #include "recover/wal.h"
 
+#define IMAGES_MAX 16u		/* of one page: the newest ones */
+
 /* One image of a page, in the order in which it was written. */
 struct proof_image {
 	uint32_t pgno;
@@ -42,8 +44,8 @@ S_memory(struct fault *f)
 }
 
 static int
-S_add(struct proof *e, uint32_t pgno, bool newer, const unsigned char *bytes,
-      struct fault *f)
+S_add(struct proof *e, const struct proof_page *what,
+      const unsigned char *bytes, struct fault *f)
 {
 	struct proof_page *p;
 
@@ -58,8 +60,7 @@ S_add(struct proof *e, uint32_t pgno, bool newer, const unsigned char *bytes,
 		e->room = room;
 	}
 	p = &e->page[e->count++];
-	p->pgno = pgno;
-	p->newer = newer;
+	*p = *what;
 	digest_of(bytes, e->page_size, p->sha256);
 	return 0;
 }
@@ -129,22 +130,56 @@ S_tail(void *arg, const struct wal_frame *fr, struct fault *f)
 	return rc;
 }
 
-/* A run of images of one page: which of them main may hold. */
+/* What is known of the checkpoints of the generation at hand. */
+struct proof_extent {
+	bool known;		/* by a SHM */
+	uint64_t backfilled, attempted;
+};
+
+/*
+ * A run of images of one page, oldest first: which of them main may hold.
+ * *from..*to are those; *optional: or it may hold none.
+ */
+static void
+S_choose(const struct proof_image *g, size_t n, const struct proof_extent *x,
+	 size_t *from, size_t *to, bool *optional)
+{
+	size_t before = 0, copied, attempted;
+
+	while (before < n && !g[before].current)
+		before++;
+	for (copied = before; copied < n && g[copied].at <= x->backfilled; )
+		copied++;
+	for (attempted = copied; attempted < n &&
+	     g[attempted].at <= x->attempted; )
+		attempted++;
+	*to = attempted;
+	/* No later commit, or none that a checkpoint knew. */
+	*optional = copied < n && (copied > before || before == 0 ||
+				   !x->known);
+	if (!*optional)
+		*from = copied - 1;
+	else
+		*from = before ? before - 1 : 0;
+	if (*to - *from > IMAGES_MAX)
+		*from = *to - IMAGES_MAX;
+}
+
 static int
 S_group(const struct wal *w, struct images_reader *r,
-	const struct proof_image *g, size_t n, uint64_t backfilled,
+	const struct proof_image *g, size_t n, const struct proof_extent *x,
 	unsigned char *bytes, struct proof *e, struct fault *f)
 {
-	size_t base = n;
+	struct proof_page p = { .pgno = g[0].pgno };
+	size_t from, to;
 	int rc = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!g[i].current || g[i].at <= backfilled)
-			base = i;
-	for (size_t i = base; !rc && i < n; i++) {
+	S_choose(g, n, x, &from, &to, &p.optional);
+	for (size_t i = from; !rc && i < to; i++) {
 		rc = wal_page(w, r, g[i].at, bytes, f);
 		if (!rc)
-			rc = S_add(e, g[i].pgno, i > base, bytes, f);
+			rc = S_add(e, &p, bytes, f);
+		p.newer = true;
 	}
 	return rc;
 }
@@ -157,8 +192,9 @@ S_min(uint64_t a, uint64_t b)
 
 static int
 S_wal_pages(const struct wal *w, struct images_reader *r,
-	    const struct proof_image *g, size_t n, uint64_t backfilled,
-	    uint32_t last, size_t max, struct proof *e, struct fault *f)
+	    const struct proof_image *g, size_t n,
+	    const struct proof_extent *x, uint32_t last, size_t max,
+	    struct proof *e, struct fault *f)
 {
 	OWN_MEM(unsigned char, bytes);
 	size_t groups = 0, run;
@@ -175,7 +211,7 @@ S_wal_pages(const struct wal *w, struct images_reader *r,
 		/* What a commit has cut off need not be in main. */
 		if (g[i].pgno > last)
 			continue;
-		rc = S_group(w, r, g + i, run, backfilled, bytes, e, f);
+		rc = S_group(w, r, g + i, run, x, bytes, e, f);
 		groups += e->count > before;
 	}
 	return rc;
@@ -187,29 +223,30 @@ S_wal(const struct wal *w, struct images_reader *r,
       struct proof *e, struct fault *f)
 {
 	const struct wal_account *a = wal_account(w);
-	uint64_t backfilled = shm ? S_min(shm->backfilled, a->committed) : 0;
-	uint64_t attempted = shm ? S_min(shm->backfill_attempted,
-					 a->committed) : 0;
+	struct proof_extent x = { .attempted = a->committed };
 	bool before = t->salt[0] == a->salt[0] - 1;
 	size_t n = before ? t->committed : 0;
 	uint32_t last = a->committed ? a->pages : t->pages;
 	OWN_MEM(struct proof_image, image);
 
-	if (attempted < backfilled)
-		attempted = backfilled;
-	if (attempted > t->max)
+	if (shm) {
+		x.known = true;
+		x.backfilled = S_min(shm->backfilled, a->committed);
+		x.attempted = S_min(shm->backfill_attempted, a->committed);
+	}
+	if (a->committed > t->max)
 		return S_memory(f);
-	image = calloc(n + (size_t)attempted + 1, sizeof(*image));
+	image = calloc(n + (size_t)a->committed + 1, sizeof(*image));
 	if (!image)
 		return S_memory(f);
 	for (size_t i = 0; i < n; i++)
 		image[i] = t->image[i];
-	for (uint64_t i = 1; i <= attempted; i++)
+	for (uint64_t i = 1; i <= a->committed; i++)
 		image[n++] = (struct proof_image) {
 			.pgno = wal_pgno(w, i), .current = true, .at = i
 		};
 	qsort(image, n, sizeof(*image), S_order);
-	return S_wal_pages(w, r, image, n, backfilled, last, max, e, f);
+	return S_wal_pages(w, r, image, n, &x, last, max, e, f);
 }
 
 int
@@ -255,13 +292,14 @@ S_journal(const struct journal *j, struct images_reader *r, size_t max,
 	qsort(image, (size_t)n, sizeof(*image), S_order);
 	for (uint64_t i = 0; !rc && i < n && e->count < max; i++) {
 		struct journal_record rec = journal_record(j, image[i].at);
+		struct proof_page p = { .pgno = rec.pgno };
 
 		if (i + 1 < n && image[i + 1].pgno == rec.pgno)
 			continue;
 		rc = images_read(r, ROLE_JOURNAL, rec.offset, bytes,
 				 e->page_size, f);
 		if (!rc)
-			rc = S_add(e, rec.pgno, false, bytes, f);
+			rc = S_add(e, &p, bytes, f);
 	}
 	return rc;
 }
@@ -271,7 +309,7 @@ proof_of_journal(struct images_reader *r, size_t max, uint64_t memory,
 		 struct proof *e, struct fault *f)
 {
 	struct journal *j = NULL;
-	int rc = journal_read(r, 0, memory, &j, f);
+	int rc = journal_read_unsynced(r, memory, &j, f);
 
 	memset(e, 0, sizeof(*e));
 	if (!rc && journal_hot(j)) {

@@ -1,15 +1,18 @@
 /*
  * proof.h - pages of a sidecar that its main must hold
  *
- * Format of what counts:
- *   WAL 1. The frames that the checkpoint has copied (up to nBackfill of the
- *          SHM with these salts), of each page the last one; and any newer
- *          frame of the page that it may have begun to copy.
- *   WAL 2. For pages without such a frame, what survives of the generation
- *          before (salts[0] one less): that one was copied as a whole before
- *          the WAL was restarted. Only frames whose checksum follows from
- *          the frame before, and that a commit follows.
- *   Journal. The records with a good checksum.
+ * What counts, by page:
+ *   1. The last frame that the checkpoint has copied (up to nBackfill of the
+ *      SHM with these salts), if no later commit holds the page.
+ *   2. If one does, a checkpoint may have passed the page over, since it
+ *      copies only the newest image. Then each image up to
+ *      nBackfillAttempted speaks for a main that holds it, and against none.
+ *   3. What survives of the generation before (salts[0] one less): that one
+ *      was copied as a whole before the WAL was restarted. Only frames whose
+ *      checksum follows from the frame before, and that a commit follows.
+ *   4. Without a SHM, as in EXCLUSIVE mode, all frames are as in 2.
+ *   Journal: the records with a good checksum; those of a last segment that
+ *   was not synced too.
  */
 #ifndef RECOVER_PROOF_H
 #define RECOVER_PROOF_H
@@ -26,6 +29,7 @@
 struct proof_page {
 	uint32_t pgno;
 	bool newer;		/* an alternative image of the page before */
+	bool optional;		/* counts only where some main has an image */
 	unsigned char sha256[DIGEST_BYTES];
 };
 
