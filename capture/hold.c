@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "capture/rights.h"
 #include "capture/stopped.h"
 
 void
@@ -84,6 +85,35 @@ S_first_ids(const struct selection *s, const struct names *n,
 	return count;
 }
 
+static bool
+S_is_among(const pid_t *pids, size_t n, pid_t pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* A table that we may not read says nothing: least of all that it is empty. */
+static int
+S_check_readable(const struct holders *h, pid_t pid, struct fault *f)
+{
+	OWN_PROC(p);
+	struct rights r;
+	int rc;
+
+	if (!S_is_among(h->root_pid, h->unreadable_root, pid) &&
+	    !S_is_among(h->other_pid, h->unreadable_other, pid))
+		return 0;
+	rc = proc_open(pid, &p, f);
+	if (rc)
+		return rc < 0 ? rc : 0;
+	fault_set(f, FAULT_TROUBLE, "the descriptors of process %d may not be "
+		  "read", (int)pid);
+	rights_look(&p, &r);
+	return rights_hint(&r, f);
+}
+
 static int
 S_check_pids(const struct hold *h, const struct selection *s,
 	     const struct hold_rules *rules, struct fault *f)
@@ -93,6 +123,8 @@ S_check_pids(const struct hold *h, const struct selection *s,
 
 		if (who && hold_holds(who, s->dev, s->ino))
 			continue;
+		if (S_check_readable(&h->holders, rules->pids[i], f))
+			return -(int)f->code;
 		fault_set(f, FAULT_REFUSED, "process %d does not have %s "
 			  "(%ju:%ju) open", (int)rules->pids[i], s->path,
 			  (uintmax_t)s->dev, (uintmax_t)s->ino);
@@ -125,7 +157,9 @@ hold_look(struct hold *h, const struct selection *s,
 		rc = hold_add_names(h, s->path, false, f);
 	if (rc)
 		return rc;
-	n = S_first_ids(s, h->nnames ? &h->names[0] : NULL, ids);
+	/* Under --displaced the names are known to show other files. */
+	n = S_first_ids(s, h->nnames && !rules->displaced ? &h->names[0]
+							  : NULL, ids);
 	rc = hold_scan(h, ids, n, f);
 	if (!rc)
 		rc = S_check_pids(h, s, rules, f);
@@ -179,6 +213,34 @@ S_note_absent(struct hold *h, const struct hold_rules *rules, struct fault *f)
 	return rc;
 }
 
+/*
+ * Sidecars lie beside the name that the writer used: of a file with several
+ * names nobody can tell us which that was.
+ */
+static int
+S_check_links(struct hold *h, const struct selection *s,
+	      const struct hold_rules *rules, struct fault *f)
+{
+	uintmax_t links = (uintmax_t)h->held[ROLE_MAIN].st.st_nlink;
+
+	if (s->symlink) {
+		fault_set(f, FAULT_REFUSED, "nobody has it open, and it is a "
+			  "symbolic link");
+		return fault_hint(f, "name the file itself: %s", s->path);
+	}
+	if (links <= 1)
+		return 0;
+	if (rules->accept_names)
+		return notes_add(&h->notes, f, "sidecars", "main has %ju names "
+				 "(hard links): only those of this name were "
+				 "looked for", links);
+	fault_set(f, FAULT_REFUSED, "nobody has it open, and it has %ju names "
+		  "(hard links): a journal or WAL may lie beside another one",
+		  links);
+	return fault_hint(f, "--accept-names takes this name for the one that "
+			  "its writers use");
+}
+
 int
 hold_stopped(struct hold *h, const struct selection *s,
 	     const struct hold_rules *rules, struct fault *f)
@@ -189,6 +251,8 @@ hold_stopped(struct hold *h, const struct selection *s,
 	h->authority = "stopped";
 	h->binding = "none";
 	rc = held_from_path_fd(main, s->path_fd, f);
+	if (!rc)
+		rc = S_check_links(h, s, rules, f);
 	if (!rc)
 		rc = stopped_lease(main, &h->notes, &h->leased[ROLE_MAIN], f);
 	if (!rc && h->nnames == 0)

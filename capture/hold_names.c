@@ -112,9 +112,13 @@ S_take_idle(struct hold *h, const struct names *n, enum role r,
 		rc = S_refuse_held_idle(held, f);
 	if (!rc)
 		rc = stopped_lease(held, &h->notes, &h->leased[r], f);
-	if (!rc)
-		h->binding = "stopped";
-	return rc;
+	if (rc)
+		return rc;
+	h->binding = "stopped";
+	if (r == ROLE_SHM)
+		return 0;
+	return notes_add(&h->notes, f, role_name(r), "only its name ties it to "
+			 "main: no process had both open");
 }
 
 /*
@@ -128,7 +132,8 @@ S_judge_displaced(struct hold *h, struct fault *f)
 		struct fault why = FAULT_INIT;
 		enum role idle;
 
-		if (names_judge(&h->names[i], h->held, &idle, &why) < 0)
+		if (names_judge(&h->names[i], h->held, &h->quiet, &idle,
+				&why) < 0)
 			h->displaced = true;
 	}
 	if (h->displaced && h->held[ROLE_WAL].fd < 0 &&
@@ -148,7 +153,8 @@ hold_judge_names(struct hold *h, const struct hold_rules *rules, struct fault *f
 		enum role idle;
 		int rc;
 
-		while ((rc = names_judge(&h->names[i], h->held, &idle, f)) == 1) {
+		while ((rc = names_judge(&h->names[i], h->held, &h->quiet,
+					 &idle, f)) == 1) {
 			rc = S_take_idle(h, &h->names[i], idle, rules, f);
 			if (rc)
 				return rc;

@@ -87,6 +87,20 @@ S_select_displaced(struct selection *s, struct fault *f)
 	return 0;
 }
 
+/* A link that is put there between the two opens only makes it a link. */
+static int
+S_open_path(const char *db, bool *symlink)
+{
+	int fd = open(db, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	*symlink = fd >= 0 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode);
+	if (!*symlink)
+		return fd;
+	own_fd_close(&fd);
+	return open(db, O_PATH | O_CLOEXEC);
+}
+
 int
 selection_make(const char *db, bool displaced, struct selection *s,
 	    struct fault *f)
@@ -95,7 +109,7 @@ selection_make(const char *db, bool displaced, struct selection *s,
 	const char *slash;
 	int rc = 0;
 
-	s->path_fd = open(db, O_PATH | O_CLOEXEC);
+	s->path_fd = S_open_path(db, &s->symlink);
 	if (s->path_fd < 0 && !(displaced && errno == ENOENT))
 		return fault_sys(f, FAULT_TROUBLE, errno, "%s", db);
 	if (s->path_fd < 0) {

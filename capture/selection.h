@@ -18,6 +18,7 @@ struct selection {
 	ino_t ino;
 	char *path;		/* links resolved; for names and messages */
 	char *base;		/* its last component */
+	bool symlink;		/* the path's last component is a link */
 	bool displaced;		/* a process has another inode by that name */
 };
 
