@@ -160,6 +160,16 @@ S_judge_wal(const struct account *a, struct fault *f)
 
 	if (rc || w->committed == 0)
 		return rc;
+	/*
+	 * Main asks for a WAL before the first frame is written, and until
+	 * the last one is copied back. SQLite itself would replay this one.
+	 */
+	if (a->header.state == HEADER_OK && !a->header.wal &&
+	    !journal_hot(a->journal))
+		return fault_set(f, FAULT_REFUSED, "main is in rollback mode, "
+				 "yet a WAL with %llu commits lies beside it: "
+				 "it is the WAL of another file or time",
+				 (unsigned long long)w->commits);
 	if (a->header.state == HEADER_EMPTY)
 		return fault_set(f, FAULT_DAMAGED, "truncated: main is empty, "
 				 "and the WAL holds %llu commits",
