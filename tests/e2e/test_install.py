@@ -80,7 +80,8 @@ def test_wrong_usage_is_exit_two_and_a_sentence(line):
         for name in ('a', 'b', 'x'):
             make(f'{d}/{name}', 'create table t(x)')
         r = run(*line.split(), cwd=d).expect(USAGE)
-        assert r.err and not r.out, (r.out, r.err)
+        assert r.err, r.out
+        assert '--json' in line or not r.out, r.out
 
 
 def test_version_and_help_go_to_stdout():

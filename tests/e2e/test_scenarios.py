@@ -49,9 +49,18 @@ def built(script, *args):
 
 
 def test_s01_a_capture_has_the_rows_that_are_only_in_the_wal():
-    with folder() as d, held('s01_main_only_copy.py', d, '--hold',
-                             HOLD) as (_, said):
-        truth = re.search(r'TRUTH rows (\d+)', said).group(1)
+    """The writer has a copy of the database open as well: its one WAL may
+    be of either. Once it is dead the directory is ours alone."""
+    with folder() as d:
+        with held('s01_main_only_copy.py', d, '--hold', HOLD) as (_, said):
+            truth = re.search(r'TRUTH rows (\d+)', said).group(1)
+            r = run('capture', '--timeout', '0.2', '-o', f'{d}/live',
+                    f'{d}/app.db')
+            if r.status == REFUSED:
+                has(r.err, 'ambiguous')
+            else:
+                same(query(f'{d}/live', 'select count(*) from notes'),
+                     [[truth]])
         capture(f'{d}/app.db', f'{d}/p')
         same(query(f'{d}/p', 'select count(*) from notes'), [[truth]])
 
@@ -89,7 +98,7 @@ def test_s04_an_alias_shows_the_real_rows_or_is_refused():
             else:
                 has(r.err, 'link')
         same(query(f'{d}/hot.db', 'select substr(x,1,3), count(*) from t '
-                   'group by 1'), [['old', '400']])
+                   'group by 1', '--accept-names'), [['old', '400']])
 
 
 def test_s08_a_deleted_wal_is_the_writers_own_generation_and_labelled():
@@ -109,12 +118,12 @@ def test_s09_a_replaced_main_does_not_borrow_the_sidecars_of_the_other():
                              HOLD) as (pid, _):
         for options in ([], ['--pid', str(pid)], ['--displaced']):
             r = run('capture', *options, '-o', f'{d}/p', f'{d}/r.db')
-            if r.status in (YES, NOT_CHECKED):
-                same(query(f'{d}/p', 'select x, count(*) from t group by 1'),
-                     [['restored', '7']])
-                os.unlink(f'{d}/p')
-            else:
+            if options != ['--displaced']:
                 r.expect(REFUSED)
+                continue
+            r.expect(YES, NOT_CHECKED)
+            same(query(f'{d}/p', 'select x, count(*) from t group by 1'),
+                 [['after', '5'], ['old', '20']])
 
 
 def test_s13_inspection_has_no_side_effects():
