@@ -34,7 +34,7 @@
  *           allows no call that it would judge, so it is a second wall
  *           only, and its absence is reported.
  * If it is broken: the kernel kills us; the parent keeps the images.
- * Shown by: tests/unit/t_jail.c
+ * Shown by: tests/unit/t_jail.c, tests/unit/t_dropped.c
  *
  * The order of the steps, each of which may need what the next takes away:
  *   0. What glibc would ask the system for later, it asks for now.

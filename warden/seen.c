@@ -33,7 +33,7 @@
  * If it cannot be shown: /proc without status is FAULT_SANDBOX; a table of
  *           descriptors that we may not list is reported as not shown.
  * If it is broken: the helper would parse hostile bytes with our rights.
- * Shown by: tests/unit/t_warden.c
+ * Shown by: tests/unit/t_warden.c, tests/unit/t_seen.c
  */
 
 static const struct {
