@@ -17,7 +17,7 @@
 enum header_state {
 	HEADER_EMPTY,		/* 0 bytes: an empty database */
 	HEADER_SHORT,		/* fewer bytes than a header */
-	HEADER_FOREIGN,		/* not SQLite's first 16 bytes, or no page size */
+	HEADER_FOREIGN,		/* not SQLite's first bytes, or no page size */
 	HEADER_OK,
 };
 

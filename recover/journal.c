@@ -81,7 +81,7 @@ S_super(struct journal_walk *k, struct fault *f)
 	if (rc)
 		return rc;
 	sum = bytes_be32(tail + 4);
-	/* SQLite takes them off as plain chars, signed ones on most machines. */
+	/* SQLite takes them off as plain chars, mostly signed ones. */
 	for (uint32_t i = 0; i < len; i++) {
 		int c = (char)name[i];
 

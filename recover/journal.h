@@ -38,7 +38,7 @@ struct journal_account {
 	uint32_t pages;		/* main's size when the transaction began */
 	uint64_t segments;	/* journal headers */
 	uint64_t records;	/* page records with a good checksum */
-	uint64_t damaged;	/* records with a bad one: playback ends there */
+	uint64_t damaged;	/* records with a bad one: playback ends */
 	bool super;		/* a super-journal is named */
 	char super_name[JOURNAL_NAME_MAX];	/* escaped for print */
 };

@@ -3,261 +3,15 @@
  */
 #include "recover/vfs.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recover/overlay.h"
+#include "recover/vfs_file.h"
 
 #define VFS_PATH_MAX 512	/* as the unix VFS: it bounds super-journals */
-#define VFS_NAME_BYTES 32
-#define REGION_BYTES 32768
-#define REGIONS_MAX (1u << 20)
 /* Milliseconds from the start of the Julian calendar to 1970. */
 #define JULIAN_1970_MS 210866760000000ll
-
-struct vfs {
-	sqlite3_vfs images_vfs, memory_vfs;
-	char images_name[VFS_NAME_BYTES], memory_name[VFS_NAME_BYTES];
-	struct vfs_options o;
-	struct overlay *overlay;	/* owned; NULL: main is its image */
-	bool frozen;
-	bool journal_gone;
-	atomic_ullong random;
-};
-
-enum vfs_kind {
-	KIND_MAIN,
-	KIND_WAL,
-	KIND_JOURNAL,
-};
-
-struct vfs_file {
-	sqlite3_file base;
-	struct vfs *v;
-	struct images_reader *r;	/* owned */
-	enum vfs_kind kind;
-	bool writable;
-	unsigned char **region;		/* owned, and what it points to */
-	size_t nregion;
-};
-
-static uint64_t
-S_size(const struct vfs_file *p)
-{
-	switch (p->kind) {
-	case KIND_MAIN:
-		return vfs_main_size(p->v);
-	case KIND_WAL:
-		return p->v->o.wal_bytes;
-	case KIND_JOURNAL:
-		return images_size(p->v->o.images, ROLE_JOURNAL);
-	}
-	return 0;
-}
-
-static int
-S_close(sqlite3_file *file)
-{
-	struct vfs_file *p = (struct vfs_file *)file;
-
-	for (size_t i = 0; i < p->nregion; i++)
-		free(p->region[i]);
-	free(p->region);
-	images_reader_free(p->r);
-	return SQLITE_OK;
-}
-
-static int
-S_read(sqlite3_file *file, void *bytes, int n, sqlite3_int64 offset)
-{
-	struct vfs_file *p = (struct vfs_file *)file;
-	uint64_t size = S_size(p), at = (uint64_t)offset;
-	struct fault f = FAULT_INIT;
-	size_t have = 0;
-	int rc;
-
-	if (at < size)
-		have = size - at < (size_t)n ? (size_t)(size - at) : (size_t)n;
-	memset((char *)bytes + have, 0, (size_t)n - have);
-	if (have == 0)
-		return SQLITE_IOERR_SHORT_READ;
-	if (p->kind == KIND_MAIN)
-		rc = vfs_main_read(p->v, p->r, at, bytes, have, &f);
-	else
-		rc = images_read(p->r, p->kind == KIND_WAL ? ROLE_WAL
-				 : ROLE_JOURNAL, at, bytes, have, &f);
-	if (rc)
-		return SQLITE_IOERR_READ;
-	return have < (size_t)n ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
-}
-
-static int
-S_changed(struct vfs_file *p, int rc, const struct fault *f, int sqlite_rc)
-{
-	if (!rc)
-		return SQLITE_OK;
-	images_keep(p->v->o.images, f);
-	return sqlite_rc;
-}
-
-static int
-S_write(sqlite3_file *file, const void *bytes, int n, sqlite3_int64 offset)
-{
-	struct vfs_file *p = (struct vfs_file *)file;
-	struct fault f = FAULT_INIT;
-
-	if (!p->writable || p->kind != KIND_MAIN)
-		return SQLITE_READONLY;
-	return S_changed(p, overlay_write(p->v->overlay, p->r,
-					  (uint64_t)offset, bytes, (size_t)n,
-					  &f), &f, SQLITE_IOERR_WRITE);
-}
-
-static int
-S_truncate(sqlite3_file *file, sqlite3_int64 size)
-{
-	struct vfs_file *p = (struct vfs_file *)file;
-	struct fault f = FAULT_INIT;
-
-	if (!p->writable || p->kind != KIND_MAIN)
-		return SQLITE_READONLY;
-	return S_changed(p, overlay_truncate(p->v->overlay, p->r,
-					     (uint64_t)size, &f),
-			 &f, SQLITE_IOERR_TRUNCATE);
-}
-
-static int
-S_sync(sqlite3_file *file, int flags)
-{
-	(void)file;
-	(void)flags;
-	return SQLITE_OK;
-}
-
-static int
-S_file_size(sqlite3_file *file, sqlite3_int64 *size)
-{
-	*size = (sqlite3_int64)S_size((struct vfs_file *)file);
-	return SQLITE_OK;
-}
-
-static int
-S_lock(sqlite3_file *file, int level)
-{
-	(void)file;
-	(void)level;
-	return SQLITE_OK;
-}
-
-/* Nobody writes: a journal that could be hot is hot. */
-static int
-S_reserved(sqlite3_file *file, int *out)
-{
-	(void)file;
-	*out = 0;
-	return SQLITE_OK;
-}
-
-static int
-S_control(sqlite3_file *file, int op, void *arg)
-{
-	(void)file;
-	(void)op;
-	(void)arg;
-	return SQLITE_NOTFOUND;
-}
-
-static int
-S_sector(sqlite3_file *file)
-{
-	(void)file;
-	return 4096;
-}
-
-/*
- * As the unix VFS says it. Without it the pager would take journals for
- * written in sectors of S_sector, and pass over a short hot one in silence.
- */
-static int
-S_characteristics(sqlite3_file *file)
-{
-	(void)file;
-	return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
-}
-
-static int
-S_shm_map(sqlite3_file *file, int i, int size, int extend, void volatile **at)
-{
-	struct vfs_file *p = (struct vfs_file *)file;
-	size_t want = (size_t)i + 1;
-
-	*at = NULL;
-	if (size != REGION_BYTES || want > REGIONS_MAX)
-		return SQLITE_IOERR_SHMMAP;
-	if (want > p->nregion) {
-		unsigned char **grown;
-
-		if (!extend)
-			return SQLITE_OK;
-		grown = realloc(p->region, want * sizeof(*grown));
-		if (!grown)
-			return SQLITE_IOERR_NOMEM;
-		while (p->nregion < want)
-			(p->region = grown)[p->nregion++] = NULL;
-	}
-	if (!p->region[i])
-		p->region[i] = calloc(1, REGION_BYTES);
-	*at = p->region[i];
-	return *at ? SQLITE_OK : SQLITE_IOERR_NOMEM;
-}
-
-static int
-S_shm_lock(sqlite3_file *file, int offset, int n, int flags)
-{
-	(void)file;
-	(void)offset;
-	(void)n;
-	(void)flags;
-	return SQLITE_OK;
-}
-
-static void
-S_shm_barrier(sqlite3_file *file)
-{
-	(void)file;
-	atomic_thread_fence(memory_order_seq_cst);
-}
-
-/* The regions go with the file: state_open looks at them until then. */
-static int
-S_shm_unmap(sqlite3_file *file, int delete)
-{
-	(void)file;
-	(void)delete;
-	return SQLITE_OK;
-}
-
-static const sqlite3_io_methods methods = {
-	.iVersion = 2,
-	.xClose = S_close,
-	.xRead = S_read,
-	.xWrite = S_write,
-	.xTruncate = S_truncate,
-	.xSync = S_sync,
-	.xFileSize = S_file_size,
-	.xLock = S_lock,
-	.xUnlock = S_lock,
-	.xCheckReservedLock = S_reserved,
-	.xFileControl = S_control,
-	.xSectorSize = S_sector,
-	.xDeviceCharacteristics = S_characteristics,
-	.xShmMap = S_shm_map,
-	.xShmLock = S_shm_lock,
-	.xShmBarrier = S_shm_barrier,
-	.xShmUnmap = S_shm_unmap,
-};
 
 static bool
 S_rolls_back(const struct vfs *v)
@@ -272,11 +26,11 @@ S_kind(const struct vfs *v, const char *name, enum vfs_kind *kind)
 	if (!name || !v->o.images)
 		return 1;
 	if (strcmp(name, VFS_MAIN) == 0)
-		*kind = KIND_MAIN;
+		*kind = VFS_KIND_MAIN;
 	else if (strcmp(name, VFS_MAIN "-wal") == 0 && v->o.wal)
-		*kind = KIND_WAL;
+		*kind = VFS_KIND_WAL;
 	else if (strcmp(name, VFS_MAIN "-journal") == 0 && S_rolls_back(v))
-		*kind = KIND_JOURNAL;
+		*kind = VFS_KIND_JOURNAL;
 	else
 		return 1;
 	return 0;
@@ -298,10 +52,10 @@ S_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
 		images_keep(v->o.images, &f);
 		return SQLITE_NOMEM;
 	}
-	p->base.pMethods = &methods;
+	p->base.pMethods = &vfs_file_methods;
 	p->v = v;
 	p->kind = kind;
-	p->writable = kind != KIND_WAL && !v->frozen && v->overlay &&
+	p->writable = kind != VFS_KIND_WAL && !v->frozen && v->overlay &&
 		(flags & SQLITE_OPEN_READWRITE);
 	if (!p->writable)
 		flags = (flags & ~(SQLITE_OPEN_READWRITE |
@@ -319,7 +73,7 @@ S_delete(sqlite3_vfs *vfs, const char *name, int sync)
 	enum vfs_kind kind;
 
 	(void)sync;
-	if (S_kind(v, name, &kind) || kind != KIND_JOURNAL)
+	if (S_kind(v, name, &kind) || kind != VFS_KIND_JOURNAL)
 		return SQLITE_IOERR_DELETE_NOENT;
 	v->journal_gone = true;
 	return SQLITE_OK;
@@ -551,7 +305,7 @@ S_file_of(sqlite3 *db)
 
 	if (!db || sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER,
 					&file) != SQLITE_OK ||
-	    !file || file->pMethods != &methods)
+	    !file || file->pMethods != &vfs_file_methods)
 		return NULL;
 	return (struct vfs_file *)file;
 }

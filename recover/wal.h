@@ -34,7 +34,7 @@
 struct wal_account {
 	bool present;		/* a WAL of more than 0 bytes */
 	bool header_valid;
-	bool header_damaged;	/* >= 32 bytes and its magic or checksum is off */
+	bool header_damaged;	/* >= 32 bytes, and magic or checksum is off */
 	bool header_zero;	/* damaged: nothing but zeros */
 	bool big_endian;	/* checksums */
 	uint32_t version;

@@ -36,6 +36,12 @@
 
 static char data_dir[64];
 
+/* Paths live until data_end. */
+static struct data_name {
+	struct data_name *next;
+	char path[96];
+} *data_names;
+
 /* Stock SQLite stays reachable by name; the default opens nothing. */
 UNUSED static int
 data_begin(void **unused)
@@ -69,18 +75,27 @@ UNUSED static int
 data_end(void **unused)
 {
 	(void)unused;
+	while (data_names) {
+		struct data_name *next = data_names->next;
+
+		free(data_names);
+		data_names = next;
+	}
 	return nftw(data_dir, data_unlink, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A new path, in memory that lives as long as the process. */
 UNUSED static const char *
 data_path(void)
 {
 	static unsigned n;
-	char *path = NULL;
+	struct data_name *name = malloc(sizeof(*name));
 
-	assert_true(asprintf(&path, "%s/%u.db", data_dir, n++) > 0);
-	return path;
+	assert_non_null(name);
+	name->next = data_names;
+	data_names = name;
+	(void)snprintf(name->path, sizeof(name->path), "%s/%u.db", data_dir,
+		       n++);
+	return name->path;
 }
 
 UNUSED static sqlite3 *

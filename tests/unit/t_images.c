@@ -228,7 +228,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_range_reads_as_it_was_written),
 		cmocka_unit_test(a_flipped_byte_names_its_member_and_block),
-		cmocka_unit_test(a_block_is_checked_again_when_it_is_read_again),
+		cmocka_unit_test(
+			a_block_is_checked_again_when_it_is_read_again),
 		cmocka_unit_test(the_end_finds_what_nobody_read),
 		cmocka_unit_test(a_list_must_be_the_manifests),
 		cmocka_unit_test(a_list_must_cover_each_member),

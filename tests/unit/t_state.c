@@ -854,7 +854,8 @@ main(void)
 		cmocka_unit_test(a_flipped_block_is_our_fault_not_an_io_error),
 		cmocka_unit_test(a_connection_can_neither_write_nor_attach),
 		cmocka_unit_test(several_threads_read_one_state),
-		cmocka_unit_test(random_work_recovers_as_in_stock_at_every_step),
+		cmocka_unit_test(
+			random_work_recovers_as_in_stock_at_every_step),
 		cmocka_unit_test(a_schema_that_uses_json_is_read),
 	};
 

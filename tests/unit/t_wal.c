@@ -54,12 +54,11 @@ S_writer(const char *path, int page_size, int commits)
 }
 
 static void
-S_shm_of(sqlite3 *db, const char *path, struct shm_facts *s)
+S_shm_of(const char *path, struct shm_facts *s)
 {
 	size_t n;
 	unsigned char *bytes = data_slurp(path, "-shm", &n);
 
-	(void)db;
 	assert_true(n >= SHM_HEADER_BYTES);
 	shm_decode(bytes, s);
 	assert_int_equal(s->state, SHM_VALID);
@@ -76,7 +75,7 @@ every_page_size_gives_the_writers_own_numbers(void **state)
 		struct shm_facts s;
 		struct reading x;
 
-		S_shm_of(db, path, &s);
+		S_shm_of(path, &s);
 		S_read(&x, path);
 		assert_true(x.a->header_valid);
 		assert_int_equal(x.a->page_size, size);
@@ -107,7 +106,7 @@ spilled_frames_of_an_open_transaction_are_uncommitted(void **state)
 	data_exec(db, "BEGIN");
 	for (int i = 0; i < 100; i++)
 		data_exec(db, "INSERT INTO t(x) VALUES(randomblob(900))");
-	S_shm_of(db, path, &s);
+	S_shm_of(path, &s);
 	S_read(&x, path);
 	assert_true(x.a->uncommitted > 0);
 	assert_int_equal(x.a->committed, s.frames);
