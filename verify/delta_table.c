@@ -188,7 +188,8 @@ S_same_key(struct run *r, const struct pool_row *before,
 		return fault_set(f, FAULT_TROUBLE, "out of memory: a key");
 	memcpy(hold, r->emit.key.data, len);
 	rc = emit_key(&r->emit, after, f);
-	*same = r->emit.key.len == len && memcmp(r->emit.key.data, hold, len) == 0;
+	*same = r->emit.key.len == len &&
+		memcmp(r->emit.key.data, hold, len) == 0;
 	return rc;
 }
 

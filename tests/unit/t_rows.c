@@ -126,7 +126,7 @@ a_million_changed_rows_stream_through_little_memory(void **state)
 	};
 
 	(void)state;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip();
 #endif
 	S_check_big(&big);
@@ -144,7 +144,7 @@ changed_rows_beyond_the_budget_are_paired_in_slices(void **state)
 	};
 
 	(void)state;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip();
 #endif
 	S_check_big(&big);
