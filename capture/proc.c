@@ -14,6 +14,7 @@
 #include "base/io.h"
 
 #define STAT_BYTES 1024		/* far more than up to field 22 */
+#define PROC_LOOKS 4		/* before an end is believed */
 
 static bool
 S_gone(int err)
@@ -110,15 +111,26 @@ proc_copy(const struct proc *p, struct proc *copy, struct fault *f)
 	return 0;
 }
 
+/*
+ * Where a thread calls execve it takes the leader's id, and a look that began
+ * just before still shows the old leader's end. A later look can't, but for
+ * another execve.
+ */
 int
 proc_stat(const struct proc *p, pid_t tid, struct proc_stat *s,
 	  struct fault *f)
 {
 	char name[32] = "stat";
+	int rc = 1;
 
 	if (tid)
 		(void)snprintf(name, sizeof(name), "task/%d/stat", (int)tid);
-	return S_stat_at(p->dirfd, p->pid, name, s, f);
+	for (int look = 0; look < PROC_LOOKS; look++) {
+		rc = S_stat_at(p->dirfd, p->pid, name, s, f);
+		if (rc < 0 || (rc == 0 && s->state != 'Z' && s->state != 'X'))
+			break;
+	}
+	return rc;
 }
 
 int

@@ -31,6 +31,12 @@
  * and a thread that does not block it may take it: look again at times.
  */
 #define THREADS_LOOK_NS 5000000u
+/*
+ * A seize waits for an execve that is on its way and is refused then, since
+ * the old leader ended; another tracer may have let go a moment ago. Only
+ * what is refused each time, without either to be seen, is forbidden.
+ */
+#define THREADS_TRIES 20
 #define EVENT(status) ((status) >> 8)
 #define SIGNAL_OF(status) ((status) & 0xff)
 
@@ -102,13 +108,6 @@ bool
 threads_were_stopped(const struct threads *t)
 {
 	return t->were_stopped;
-}
-
-static int
-S_ended(const struct threads *t, struct fault *f)
-{
-	return fault_set(f, FAULT_UNSTABLE, "process %d ended",
-			 (int)t->who.pid);
 }
 
 static struct thread *
@@ -209,8 +208,7 @@ S_interrupt(struct thread *th)
 static int
 S_seize(const struct threads *t, struct thread *th, struct fault *f)
 {
-	/* Once more where the other tracer has just let go. */
-	for (int tries = 0; tries < 2; tries++) {
+	for (int tries = 0; tries < THREADS_TRIES; tries++) {
 		bool is_us = false;
 		pid_t tracer;
 		char state;
@@ -284,12 +282,15 @@ S_count_agrees(const struct threads *t, long listed, bool *agrees,
 	int rc = proc_stat(&t->who, 0, &s, f);
 
 	if (rc == 1)
-		return S_ended(t, f);
+		return proc_same(&t->who, f);
 	*agrees = !rc && s.threads == listed;
 	return rc;
 }
 
-/* *fresh: one still ran, or may have been missed: list once more. */
+/*
+ * *fresh: one still ran, or may have been missed: list once more. So too
+ * where an execve made the directory end early.
+ */
 static int
 S_list(struct threads *t, bool seize, bool *fresh, struct fault *f)
 {
@@ -299,26 +300,25 @@ S_list(struct threads *t, bool seize, bool *fresh, struct fault *f)
 	int rc = 0;
 	OWN_FD(fd);
 
-	*fresh = false;
+	*fresh = true;
 	t->listing++;
 	fd = openat(t->who.dirfd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
-		return S_ended(t, f);
+		return proc_same(&t->who, f);
 	if (fd < 0)
 		return fault_sys(f, FAULT_TROUBLE, errno,
 				 "open /proc/%d/task", (int)t->who.pid);
+	*fresh = false;
 	proc_list_begin(&t->list, fd);
 	for (; !rc && (name = proc_list_next(&t->list)); listed++)
 		rc = S_meet(t, (pid_t)atoi(name), seize, fresh, f);
 	if (rc)
 		return rc;
-	if (t->list.err == ENOENT || t->list.err == ESRCH)
-		return S_ended(t, f);
-	if (t->list.err)
+	if (t->list.err && t->list.err != ENOENT && t->list.err != ESRCH)
 		return fault_sys(f, FAULT_TROUBLE, t->list.err,
 				 "list /proc/%d/task", (int)t->who.pid);
 	rc = S_count_agrees(t, listed, &agrees, f);
-	if (!agrees)
+	if (!agrees || t->list.err)
 		*fresh = true;
 	return rc;
 }
@@ -358,11 +358,14 @@ S_look(struct threads *t, struct thread *th)
 		/*
 		 * A leader's end is not reported before its threads' ends,
 		 * and after an execve its id may be that of a thread which
-		 * we do not trace yet.
+		 * we do not trace yet, or that took it between its seize
+		 * and its interrupt.
 		 */
 		if (!S_is_dead(t, th->tid, &state))
 			(void)S_tracer(t, th->tid, &is_us);
-		if (!is_us)
+		if (is_us)
+			S_interrupt(th);
+		else
 			th->state = GONE;
 		return;
 	}
@@ -481,11 +484,16 @@ threads_stop(struct threads *t, uint64_t deadline_ns, struct fault *f)
 		if (rc)
 			return rc;
 		S_ask_all(t, &all);
+		if (threads_stopped(t) == 0) {
+			/* Gone all at once: the end, or an execve. */
+			rc = proc_same(&t->who, f);
+			if (rc)
+				return rc;
+			all = false;
+		}
 		if ((fresh || !all) && clock_left_ns(deadline_ns) == 0)
 			return S_too_late(t, t->who.pid, f);
 	}
-	if (threads_stopped(t) == 0)
-		return S_ended(t, f);
 	return proc_same(&t->who, f);
 }
 

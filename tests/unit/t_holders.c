@@ -524,6 +524,8 @@ S_become(uid_t uid)
 {
 	if (setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
 		_exit(1);
+	/* The change of ids took it back. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 static void
