@@ -1,31 +1,29 @@
 /*
  * digest.c - SHA-256, by libcrypto
+ *
+ * The EVP interface allocates each time that it starts over, and there is
+ * one digest for each block: so the plain one, which cannot fail.
  */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 
 struct digest {
-	EVP_MD_CTX *ctx;
+	SHA256_CTX ctx;
 };
-
-static EVP_MD *sha256;
 
 int
 digest_setup(struct fault *f)
 {
 	/* No openssl.cnf: it could name a module to load into us. */
-	if (!sha256 &&
-	    OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) == 1)
-		sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-	if (!sha256)
-		return fault_set(f, FAULT_TROUBLE,
-				 "libcrypto has no SHA-256 to offer");
+	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
+		return fault_set(f, FAULT_TROUBLE, "libcrypto does not start");
 	return 0;
 }
 
@@ -38,12 +36,9 @@ digest_new(struct digest **d, struct fault *f)
 	if (rc)
 		return rc;
 	n = calloc(1, sizeof(*n));
-	if (n)
-		n->ctx = EVP_MD_CTX_new();
-	if (!n || !n->ctx || !EVP_DigestInit_ex2(n->ctx, sha256, NULL)) {
-		digest_free(n);
+	if (!n)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: digest");
-	}
+	digest_reset(n);
 	*d = n;
 	return 0;
 }
@@ -51,22 +46,19 @@ digest_new(struct digest **d, struct fault *f)
 void
 digest_free(struct digest *d)
 {
-	if (!d)
-		return;
-	EVP_MD_CTX_free(d->ctx);
 	free(d);
 }
 
 void
 digest_reset(struct digest *d)
 {
-	MUST(EVP_DigestInit_ex2(d->ctx, NULL, NULL) == 1);
+	MUST(SHA256_Init(&d->ctx) == 1);
 }
 
 void
 digest_bytes(struct digest *d, const void *bytes, size_t n)
 {
-	MUST(n == 0 || EVP_DigestUpdate(d->ctx, bytes, n) == 1);
+	MUST(n == 0 || SHA256_Update(&d->ctx, bytes, n) == 1);
 }
 
 void
@@ -83,15 +75,18 @@ digest_tagged(struct digest *d, unsigned char tag, const void *bytes, size_t n)
 void
 digest_final(struct digest *d, unsigned char out[DIGEST_BYTES])
 {
-	MUST(EVP_DigestFinal_ex(d->ctx, out, NULL) == 1);
+	MUST(SHA256_Final(out, &d->ctx) == 1);
 	digest_reset(d);
 }
 
 void
 digest_of(const void *bytes, size_t n, unsigned char out[DIGEST_BYTES])
 {
-	MUST(sha256 != NULL);
-	MUST(EVP_Digest(bytes, n, out, NULL, sha256, NULL) == 1);
+	struct digest d;
+
+	digest_reset(&d);
+	digest_bytes(&d, bytes, n);
+	digest_final(&d, out);
 }
 
 void
