@@ -174,12 +174,14 @@ publish_commit(struct publish *p, struct fault *f)
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc)
 		return rc;
-	/* A folder that can't be synced (some network file systems say EINVAL)
-	   is no reason to take the file away again. */
-	if (fsync(p->dir) && errno != EINVAL)
-		return fault_sys(f, FAULT_TROUBLE, errno,
-				 "sync the folder of %s", p->name);
-	return 0;
+	/* Some network file systems can't sync a folder, and say EINVAL. */
+	if (fsync(p->dir) == 0 || errno == EINVAL)
+		return 0;
+	fault_sys(f, FAULT_TROUBLE, errno, "sync the folder of %s", p->name);
+	/* A failure leaves nothing; what --force replaced is gone already. */
+	if (!p->force)
+		(void)unlinkat(p->dir, p->name, 0);
+	return -(int)f->code;
 }
 
 void

@@ -92,6 +92,8 @@ main(int argc, char **argv)
 
 	S_fill_standard_descriptors();
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* A file size limit is an error of write then, not our end. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)setvbuf(stdout, NULL, _IOFBF, MAIN_BUFFER);
 	status = S_run(argc - 1, argv + 1, &f);
 	if (f.code != FAULT_NONE && args_want_json(argc, argv))
