@@ -307,6 +307,29 @@ a_hot_journal_is_rolled_back(void **state)
 	}
 }
 
+/* In place, so that any mixture of old and new pages is sound. */
+static void
+a_hot_journal_shorter_than_a_sector_counts(void **state)
+{
+	const char *path = data_path();
+	sqlite3 *db = data_open(path);
+	size_t n;
+	unsigned char *journal;
+
+	(void)state;
+	data_exec(db, "PRAGMA page_size=512");
+	S_fill(db, 100, 100);
+	(void)sqlite3_close(db);
+	data_crash(path, "PRAGMA synchronous=OFF; PRAGMA cache_size=5; BEGIN; "
+		   "UPDATE t SET x = hex(randomblob(100))");
+	journal = data_slurp(path, "-journal", &n);
+	for (size_t records = 1; records <= 6; records++) {
+		data_spit(path, "-journal", journal, 512 + records * 520);
+		S_check_as_stock(path, 0, true);
+	}
+	free(journal);
+}
+
 static void
 a_rollback_holds_where_the_images_are_read_in_place(void **state)
 {
@@ -837,6 +860,7 @@ main(void)
 		cmocka_unit_test(the_copy_has_the_header_of_the_images),
 		cmocka_unit_test(what_is_no_database_is_told_apart),
 		cmocka_unit_test(a_hot_journal_is_rolled_back),
+		cmocka_unit_test(a_hot_journal_shorter_than_a_sector_counts),
 		cmocka_unit_test(
 			a_rollback_holds_where_the_images_are_read_in_place),
 		cmocka_unit_test(a_main_that_a_vacuum_cut_is_made_whole),
