@@ -351,6 +351,56 @@ a_key_of_other_columns_is_no_common_key(void **state)
 		   "different\n");
 }
 
+static void
+keys_stored_in_descending_order_meet(void **state)
+{
+#define D(dir) "CREATE TABLE t(a, PRIMARY KEY(a " dir ")) WITHOUT ROWID;"
+	(void)state;
+	log_expect_rows(D("DESC") "INSERT INTO t VALUES (1),(2),(3);",
+			D("DESC") "INSERT INTO t VALUES (1),(3);",
+			"- (i2) (i2)\ndifferent\n");
+	log_expect_rows(D("DESC") "INSERT INTO t VALUES (1),(2),(3);",
+			D("ASC") "INSERT INTO t VALUES (1),(2),(3);",
+			"~table t on t\ndifferent\n");
+#undef D
+}
+
+static void
+keys_stored_in_another_collation_meet(void **state)
+{
+#define N "CREATE TABLE t(a TEXT COLLATE NOCASE PRIMARY KEY) WITHOUT ROWID;"
+	(void)state;
+	log_expect_rows(N "INSERT INTO t VALUES ('a'),('B');",
+			N "INSERT INTO t VALUES ('B');",
+			"- (\"a\") (\"a\")\ndifferent\n");
+#undef N
+}
+
+static void
+rows_that_share_a_key_against_the_rules_are_all_told(void **state)
+{
+	const char *sql = "CREATE TABLE t(k TEXT PRIMARY KEY, v);"
+		"INSERT INTO t VALUES ('a',1);";
+	struct delta_options o = LOG_OPTIONS;
+	sqlite3 *db[2] = { log_db(sql), log_db(sql) };
+	char *got;
+
+	(void)state;
+	/* The key's index becomes an empty one, which objects to nothing. */
+	assert_int_equal(sqlite3_exec(db[1],
+		"CREATE TABLE e(k TEXT PRIMARY KEY); PRAGMA writable_schema"
+		"=ON; UPDATE sqlite_schema SET rootpage=(SELECT rootpage FROM"
+		" sqlite_schema WHERE name='sqlite_autoindex_e_1') WHERE"
+		" name='sqlite_autoindex_t_1'; DELETE FROM sqlite_schema"
+		" WHERE tbl_name='e'; PRAGMA schema_version=99;"
+		"PRAGMA writable_schema=RESET; UPDATE t SET v=5;"
+		"INSERT INTO t VALUES ('a',6);", 0, 0, 0), 0);
+	got = log_delta(db[0], db[1], &o, true);
+	assert_non_null(strstr(got, "~ (\"a\") (\"a\" i1) (\"a\" i5)\n"));
+	assert_non_null(strstr(got, "+ (\"a\") (\"a\" i6)\n"));
+	free(got);
+}
+
 int
 main(void)
 {
@@ -378,6 +428,10 @@ main(void)
 		cmocka_unit_test(
 		a_table_that_changes_from_rowid_to_without_rowid_keeps_its_key),
 		cmocka_unit_test(a_key_of_other_columns_is_no_common_key),
+		cmocka_unit_test(keys_stored_in_descending_order_meet),
+		cmocka_unit_test(keys_stored_in_another_collation_meet),
+		cmocka_unit_test(
+			rows_that_share_a_key_against_the_rules_are_all_told),
 	};
 
 	if (digest_setup(&f))

@@ -306,6 +306,17 @@ stat_tables_are_ordinary(void **state)
 			"different\n");
 }
 
+static void
+an_added_column_whose_default_is_computed_changes_each_row(void **state)
+{
+	(void)state;
+	log_expect_rows(T "INSERT INTO t VALUES (1,1);",
+			"CREATE TABLE t(id INTEGER PRIMARY KEY, v,"
+			" x DEFAULT (1+1)); INSERT INTO t VALUES (1,1,NULL);",
+			"~table t on t\n~ (i1) (i1 i1) (i1 i1 n)\n"
+			"different\n");
+}
+
 int
 main(void)
 {
@@ -325,6 +336,8 @@ main(void)
 		cmocka_unit_test(a_schema_row_that_forges_its_type_is_damage),
 		cmocka_unit_test(two_thousand_columns_and_a_rowid),
 		cmocka_unit_test(stat_tables_are_ordinary),
+		cmocka_unit_test(
+			an_added_column_whose_default_is_computed_changes_each_row),
 	};
 
 	if (digest_setup(&f))
