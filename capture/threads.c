@@ -8,8 +8,6 @@
  *
  * A stop is looked at without taking it (WNOWAIT): the kernel then still
  * has the signal that a thread stopped at, and delivers it even if we die.
- *
- * PTRACE_O_EXITKILL must never be set here: it would take the writer along.
  */
 #include "capture/threads.h"
 
@@ -23,7 +21,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "capture/rights.h"
+#include "capture/seize.h"
 #include "capture/signals.h"
 
 /*
@@ -31,12 +29,6 @@
  * and a thread that does not block it may take it: look again at times.
  */
 #define THREADS_LOOK_NS 5000000u
-/*
- * A seize waits for an execve that is on its way and is refused then, since
- * the old leader ended; another tracer may have let go a moment ago. Only
- * what is refused each time, without either to be seen, is forbidden.
- */
-#define THREADS_TRIES 20
 #define EVENT(status) ((status) >> 8)
 #define SIGNAL_OF(status) ((status) & 0xff)
 
@@ -142,60 +134,6 @@ S_remember(struct threads *t, pid_t tid, struct thread **th, struct fault *f)
 	return 0;
 }
 
-/* Also a leader that ended before its threads: it can't be seized. */
-static bool
-S_is_dead(const struct threads *t, pid_t tid, char *state)
-{
-	struct fault ignored = FAULT_INIT;
-	struct proc_stat s = { .state = '?' };
-	int rc = proc_stat(&t->who, tid, &s, &ignored);
-
-	*state = s.state;
-	return rc == 1 || s.state == 'Z' || s.state == 'X';
-}
-
-/* The process whose thread traces tid, or 0; a number of ours is a thread. */
-static pid_t
-S_tracer(const struct threads *t, pid_t tid, bool *is_us)
-{
-	struct fault ignored = FAULT_INIT;
-	char value[PROC_VALUE_BYTES];
-	pid_t tracer;
-	OWN_PROC(p);
-
-	if (proc_status_value(&t->who, tid, "TracerPid", value, sizeof(value),
-			      &ignored))
-		return 0;
-	tracer = (pid_t)atoi(value);
-	*is_us = tracer == gettid();
-	if (tracer && !proc_open(tracer, &p, &ignored)
-	    && !proc_status_value(&p, 0, "Tgid", value, sizeof(value),
-				  &ignored))
-		tracer = (pid_t)atoi(value);
-	return tracer;
-}
-
-static int
-S_refuse_traced(const struct threads *t, pid_t tracer, struct fault *f)
-{
-	(void)fault_set(f, FAULT_REFUSED,
-			"process %d is traced already by process %d",
-			(int)t->who.pid, (int)tracer);
-	return fault_hint(f, "detach the debugger, strace or other capture "
-			  "(process %d) and try again", (int)tracer);
-}
-
-static int
-S_refuse_rights(const struct threads *t, struct fault *f)
-{
-	struct rights r;
-
-	rights_look(&t->who, &r);
-	(void)fault_sys(f, FAULT_TROUBLE, EPERM,
-			"process %d may not be traced", (int)t->who.pid);
-	return rights_hint(&r, f);
-}
-
 static void
 S_interrupt(struct thread *th)
 {
@@ -208,33 +146,13 @@ S_interrupt(struct thread *th)
 static int
 S_seize(const struct threads *t, struct thread *th, struct fault *f)
 {
-	for (int tries = 0; tries < THREADS_TRIES; tries++) {
-		bool is_us = false;
-		pid_t tracer;
-		char state;
+	int rc = seize_thread(&t->who, th->tid, f);
 
-		if (ptrace(PTRACE_SEIZE, th->tid, NULL, NULL) == 0) {
-			S_interrupt(th);
-			return 0;
-		}
-		if (errno != EPERM && errno != ESRCH)
-			return fault_sys(f, FAULT_TROUBLE, errno,
-					 "trace thread %d of process %d",
-					 (int)th->tid, (int)t->who.pid);
-		if (S_is_dead(t, th->tid, &state)) {
-			th->state = GONE;
-			return 0;
-		}
-		tracer = S_tracer(t, th->tid, &is_us);
-		if (is_us) {
-			/* A thread of ours took the leader's id by execve. */
-			S_interrupt(th);
-			return 0;
-		}
-		if (tracer)
-			return S_refuse_traced(t, tracer, f);
-	}
-	return S_refuse_rights(t, f);
+	if (rc == 0)
+		S_interrupt(th);
+	else if (rc == 1)
+		th->state = GONE;
+	return rc < 0 ? rc : 0;
 }
 
 /* Known, and stopped or about to: nothing to do for a listing. */
@@ -246,7 +164,7 @@ S_mark(struct threads *t, struct thread *th)
 	if (!th)
 		return false;
 	th->seen = t->listing;
-	return th->state != GONE || S_is_dead(t, th->tid, &state);
+	return th->state != GONE || seize_is_dead(&t->who, th->tid, &state);
 }
 
 static int
@@ -334,9 +252,9 @@ S_reap(pid_t tid)
 	siginfo_t si = { .si_pid = 0 };
 
 	if (waitid(P_PID, (id_t)tid, &si,
-		   WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
-	    si.si_pid == 0 || si.si_code == CLD_TRAPPED ||
-	    si.si_code == CLD_STOPPED)
+		   WEXITED | WNOHANG | WNOWAIT | __WALL) != 0
+	    || si.si_pid == 0 || si.si_code == CLD_TRAPPED
+	    || si.si_code == CLD_STOPPED)
 		return;
 	(void)waitid(P_PID, (id_t)tid, &si, WEXITED | WNOHANG | __WALL);
 }
@@ -346,7 +264,6 @@ static void
 S_look(struct threads *t, struct thread *th)
 {
 	siginfo_t si = { .si_pid = 0 };
-	bool is_us = false;
 	char state;
 
 	if (waitid(P_PID, (id_t)th->tid, &si,
@@ -361,9 +278,8 @@ S_look(struct threads *t, struct thread *th)
 		 * we do not trace yet, or that took it between its seize
 		 * and its interrupt.
 		 */
-		if (!S_is_dead(t, th->tid, &state))
-			(void)S_tracer(t, th->tid, &is_us);
-		if (is_us)
+		if (!seize_is_dead(&t->who, th->tid, &state)
+		    && seize_is_ours(&t->who, th->tid))
 			S_interrupt(th);
 		else
 			th->state = GONE;
@@ -388,7 +304,7 @@ S_too_late(const struct threads *t, pid_t tid, struct fault *f)
 {
 	char state;
 
-	(void)S_is_dead(t, tid, &state);
+	(void)seize_is_dead(&t->who, tid, &state);
 	(void)fault_set(f, FAULT_REFUSED,
 			"process %d: thread %d did not stop within %.1f s "
 			"(state %c)", (int)t->who.pid, (int)tid,
