@@ -132,7 +132,8 @@ each_entry_must_agree(void **state)
 			  (frame - 1 - FIRST) % 4096 * 4;
 		char says[64];
 
-		(void)snprintf(says, sizeof(says), "on frame %llu:",
+		(void)snprintf(says, sizeof(says), "on frame %llu: our "
+			       "account says page",
 			       (unsigned long long)frame);
 		x.shm[at] ^= 1;
 		assert_int_equal(S_check(&x), -FAULT_DAMAGED);
