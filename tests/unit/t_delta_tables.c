@@ -337,7 +337,7 @@ main(void)
 		cmocka_unit_test(two_thousand_columns_and_a_rowid),
 		cmocka_unit_test(stat_tables_are_ordinary),
 		cmocka_unit_test(
-			an_added_column_whose_default_is_computed_changes_each_row),
+		an_added_column_whose_default_is_computed_changes_each_row),
 	};
 
 	if (digest_setup(&f))
