@@ -1,8 +1,8 @@
 /*
  * fault_inject.c - fails the nth call of one function, in one program
  *
- * LD_PRELOADed by the tests. FAULT_CALL names the function, FAULT_NTH the
- * call that fails (0: none), FAULT_COUNT a file for the number of calls,
+ * LD_PRELOADed by the tests. FAULT_CALL names the function ("flip": a pread
+ * that works, and gives one other bit), FAULT_NTH the call that fails (0: none), FAULT_COUNT a file for the number of calls,
  * FAULT_PROGRAM the program; in any other program nothing happens.
  */
 #define _GNU_SOURCE
@@ -100,7 +100,10 @@ pread64(int fd, void *b, size_t n, off64_t at)
 		errno = EIO;
 		return -1;
 	}
-	return syscall(SYS_pread64, fd, b, n, at);
+	n = (size_t)syscall(SYS_pread64, fd, b, n, at);
+	if ((ssize_t)n > 0 && fails("flip"))
+		*(unsigned char *)b ^= 1;
+	return (ssize_t)n;
 }
 
 ssize_t

@@ -244,6 +244,23 @@ def test_the_same_uid_may_capture_its_own_writer_without_root():
             w.sql('update acct set bal = bal')
 
 
+def test_the_writer_runs_again_before_anything_is_checked():
+    """The last detach comes before the helper is started."""
+    with folder() as d, Writer() as w:
+        db = bank(w, f'{d}/app.db')
+        trace = f'{d}/trace'
+        run('capture', '-o', f'{d}/p', db,
+            prefix=[need_tool('strace'), '-f', '-e', 'trace=ptrace,execveat',
+                    '-o', trace]).expect(YES, NOT_CHECKED)
+        with open(trace) as f:
+            calls = f.read().splitlines()
+        detached = [i for i, x in enumerate(calls) if 'PTRACE_DETACH' in x]
+        started = [i for i, x in enumerate(calls) if 'execveat(' in x]
+        assert detached, 'nothing was detached'
+        assert started and started[0] > detached[-1], (
+            'the helper was started in the pause', calls)
+
+
 def test_a_pause_past_its_limit_is_given_up_and_the_writer_runs():
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')

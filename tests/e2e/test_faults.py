@@ -2,9 +2,9 @@
 import os
 import subprocess
 
-from holdfast import (HERE, NOT_CHECKED, REFUSED, SIDECARS, TROUBLE, Writer,
-                      YES, bank, each, folder, limit, need_tool, query, run,
-                      same)
+from holdfast import (DAMAGED, HERE, NOT_CHECKED, REFUSED, SIDECARS, TROUBLE,
+                      Writer, YES, bank, digest, each, folder, limit,
+                      need_tool, query, run, same)
 
 CALLS = ['malloc', 'pread', 'pwrite', 'read', 'write', 'fsync', 'openat',
          'fstat', 'linkat', 'ptrace']
@@ -25,6 +25,43 @@ def instants(total):
     return sorted({1 + i * (total - 1) // (MOST - 1) for i in range(MOST)})
 
 
+def injected(so, call, nth, count):
+    return {**os.environ, 'LD_PRELOAD': so, 'FAULT_CALL': call,
+            'FAULT_NTH': str(nth), 'FAULT_COUNT': count,
+            'FAULT_PROGRAM': 'holdfast'}
+
+
+def number(path):
+    with open(path) as f:
+        return int(f.read())
+
+
+@limit(120)
+def test_a_read_that_gave_other_bytes_is_never_in_a_packet():
+    """Each read of the capture gives one wrong bit, once."""
+    with folder() as d, folder() as out, Writer() as w:
+        so = injector(d)
+        db = bank(w, f'{d}/app.db')
+        truth = {s: digest(db + s) for s in SIDECARS[:2]}
+        run('capture', '-o', f'{out}/p', db, env=injected(
+            so, 'flip', 0, f'{d}/count')).expect(YES, NOT_CHECKED)
+        os.unlink(f'{out}/p')
+        refused = 0
+        for nth in instants(number(f'{d}/count')):
+            r = run('capture', '--json', '-o', f'{out}/p', db,
+                    env=injected(so, 'flip', nth, f'{d}/count'))
+            r.expect(YES, NOT_CHECKED, REFUSED, DAMAGED, TROUBLE)
+            if r.status not in (YES, NOT_CHECKED):
+                refused += 'differs' in r.err
+                continue
+            subprocess.run(['tar', 'xf', f'{out}/p', '-C', d], check=True)
+            for suffix, want in truth.items():
+                same(digest(f'{d}/db/app.db{suffix}'), want,
+                     f'bytes of app.db{suffix} in the packet, read {nth}')
+            os.unlink(f'{out}/p')
+        assert refused >= 2, refused
+
+
 @each(*CALLS)
 @limit(180)
 def test_a_failing_call_gives_a_documented_status_and_leaves_nothing(call):
@@ -36,15 +73,12 @@ def test_a_failing_call_gives_a_documented_status_and_leaves_nothing(call):
         count = f'{d}/count'
 
         def attempt(nth):
-            return run('capture', '-o', f'{out}/p', db, env={
-                **os.environ, 'LD_PRELOAD': so, 'FAULT_CALL': call,
-                'FAULT_NTH': str(nth), 'FAULT_COUNT': count,
-                'FAULT_PROGRAM': 'holdfast'})
+            return run('capture', '-o', f'{out}/p', db,
+                       env=injected(so, call, nth, count))
 
         attempt(0).expect(YES, NOT_CHECKED)
         os.unlink(f'{out}/p')
-        with open(count) as f:
-            total = int(f.read())
+        total = number(count)
         assert total > 0 or call in ('pwrite', 'write'), 'never called'
         failures = 0
         for nth in instants(total):
