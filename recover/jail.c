@@ -94,21 +94,20 @@ S_compare(const void *a, const void *b)
  *     unless it is told never to;
  *   - qsort asks how much memory there is when it first sorts more than a
  *     kilobyte.
+ * Where malloc is another's and takes no advice, the filter still decides.
  */
-static int
-S_settle_glibc(struct fault *f)
+static void
+S_settle_glibc(void)
 {
 	enum { MORE_THAN_A_KILOBYTE = 512 };
 	int sorted[MORE_THAN_A_KILOBYTE];
 
-	if (mallopt(M_ARENA_MAX, JAIL_ARENAS) != 1 ||
-	    mallopt(M_TRIM_THRESHOLD, -1) != 1 ||
-	    mallopt(M_MMAP_THRESHOLD, JAIL_MMAP_FROM) != 1)
-		return fault_set(f, FAULT_SANDBOX, "mallopt refuses");
+	(void)mallopt(M_ARENA_MAX, JAIL_ARENAS);
+	(void)mallopt(M_TRIM_THRESHOLD, -1);
+	(void)mallopt(M_MMAP_THRESHOLD, JAIL_MMAP_FROM);
 	for (int i = 0; i < MORE_THAN_A_KILOBYTE; i++)
 		sorted[i] = MORE_THAN_A_KILOBYTE - i;
 	qsort(sorted, MORE_THAN_A_KILOBYTE, sizeof(sorted[0]), S_compare);
-	return 0;
 }
 
 static int
@@ -287,10 +286,10 @@ jail_drop(struct jail_report *r, struct fault *f)
 	struct jail_report done = { 0 };
 	pid_t parent = getppid();
 	bool root = S_is_root();
-	int rc = S_settle_glibc(f);
+	int rc;
 
-	if (!rc)
-		rc = S_close_others(&done.descriptors, f);
+	S_settle_glibc();
+	rc = S_close_others(&done.descriptors, f);
 	/* One more for the ruleset, which is closed again below. */
 	if (!rc)
 		rc = S_limits(done.descriptors + 1, f);

@@ -214,6 +214,9 @@ static void
 a_crash_is_trouble_and_names_the_signal(void **state)
 {
 	(void)state;
+	/* A sanitizer reports a crash itself, and exits. */
+	if (!filter_shipped)
+		skip();
 	S_expect("crashes", FAULT_TROUBLE, "signal 11");
 }
 
@@ -221,6 +224,8 @@ static void
 a_forbidden_call_is_a_broken_sandbox(void **state)
 {
 	(void)state;
+	if (!filter_shipped)
+		skip();
 	S_expect("opens", FAULT_SANDBOX, "forbids");
 }
 
@@ -396,9 +401,10 @@ S_start_and_wait(const char *mode, int told)
 	struct ask ask;
 
 	ask_init(&ask, ASK_QUERY);
-	if (!warden_start_program(&w, program, evidence, 2, &ask, NULL, NULL,
-				  &f))
-		(void)!write(told, &warden_seen(w)->pid, sizeof(pid_t));
+	if (warden_start_program(&w, program, evidence, 2, &ask, NULL, NULL,
+				 &f))
+		_exit(1);
+	(void)!write(told, &warden_seen(w)->pid, sizeof(pid_t));
 	for (;;)
 		(void)pause();
 }
@@ -416,6 +422,7 @@ S_kill_front_end(const char *mode)
 	assert_true(front >= 0);
 	if (front == 0)
 		S_start_and_wait(mode, told[1]);
+	(void)close(told[1]);
 	assert_int_equal(read(told[0], &helper, sizeof(helper)),
 			 sizeof(helper));
 	assert_true(helper > 1);
@@ -427,7 +434,6 @@ S_kill_front_end(const char *mode)
 	assert_int_equal(waitpid(front, &status, 0), front);
 	assert_int_equal(poll(&end, 1, 5000), 1);
 	(void)close(told[0]);
-	(void)close(told[1]);
 }
 
 static void
