@@ -1,6 +1,8 @@
 """install, uninstall, and what the programs link."""
 import os
+import re
 import subprocess
+import sys
 
 from holdfast import (BUILD, HOLDFAST, NOT_CHECKED, ROOT, USAGE, YES, each,
                       folder, has, make, need_tool, run, same)
@@ -89,3 +91,14 @@ def test_version_and_help_go_to_stdout():
     has(run('help').expect(YES).out, 'capture', 'recover', 'query', 'export',
         'diff', 'verify')
     has(run('capture', '--help').expect(YES).out, '--displaced')
+
+
+def test_every_test_that_the_invariants_name_exists():
+    listed = subprocess.run(
+        [sys.executable, '-B', f'{ROOT}/tests/run', '--list'], text=True,
+        capture_output=True, check=True).stdout
+    with open(f'{ROOT}/docs/INVARIANTS.md') as f:
+        rows = [x for x in f if x.startswith('|') and '`' in x]
+    for row in rows:
+        for name in re.findall(r'`([^`]+)`', row.rsplit('|', 2)[1]):
+            has(listed, name.split(': ')[-1])
