@@ -83,7 +83,7 @@ S_integrity(struct checks *c, struct fault *f)
 	else if (step != SQLITE_DONE)
 		return state_sql_fault(c->db, step, "check the integrity", f);
 	if (!rc && c->skip_integrity)
-		rc = S_message(&c->integrity, "not checked", f);
+		rc = S_message(&c->integrity, WIRE_NOT_CHECKED, f);
 	if (!rc)
 		rc = buf_u8(&c->integrity, '\0', f);
 	c->complete = !rc;

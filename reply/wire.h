@@ -65,6 +65,9 @@ enum wire_type {
 	WIRE_TYPES
 };
 
+/* The fact "integrity" where SQLite can't check; a SKIP frame says why. */
+#define WIRE_NOT_CHECKED "not checked"
+
 enum wire_change {
 	WIRE_ADDED = 1,
 	WIRE_REMOVED,
