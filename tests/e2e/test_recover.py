@@ -55,7 +55,8 @@ def test_page_size_and_encoding(which):
         c.execute('pragma journal_mode=wal')
         c.execute('insert into auto(v) values(?)', ('in the WAL',))
         c.commit()
-        truth = fingerprint_oracle.fingerprint(db)
+        c.text_factory = bytes
+        truth = fingerprint_oracle.fingerprints(c)[0]
         with Writer() as w:
             w.open(db, ())
             w.sql('select count(*) from auto')
