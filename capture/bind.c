@@ -349,3 +349,50 @@ bind_sidecars(const struct candidates *c, uint64_t deadline_ns,
 		content |= S_has_content(&c->list[i]);
 	return content ? S_bind_content(c, deadline_ns, b, f) : 0;
 }
+
+static int
+S_not_descended(const struct held held[ROLE_COUNT], const struct match *m,
+		struct fault *f)
+{
+	const struct stat *wal = &held[ROLE_WAL].st;
+	const struct stat *main = &held[ROLE_MAIN].st;
+
+	fault_set(f, FAULT_REFUSED, "the WAL %ju:%ju does not descend from "
+		  "main %ju:%ju: of %lld pages that a checkpoint copied back, "
+		  "%lld are not in main", (uintmax_t)wal->st_dev,
+		  (uintmax_t)wal->st_ino, (uintmax_t)main->st_dev,
+		  (uintmax_t)main->st_ino, (long long)m->compared,
+		  (long long)(m->compared - m->equal));
+	return fault_hint(f, "they were copied at different times, or one of "
+			  "them was replaced: stock SQLite would replay one "
+			  "over the other");
+}
+
+int
+bind_idle(const struct held held[ROLE_COUNT], enum role sidecar,
+	  uint64_t deadline_ns, bool *proven, struct fault *f)
+{
+	struct candidate list[ROLE_COUNT] = { { .held = held[ROLE_MAIN] } };
+	struct candidates c = { .list = list, .count = 1 };
+	static struct matches ms;
+	const struct match *m, *shm;
+	int rc;
+
+	list[c.count++].held = held[sidecar];
+	if (sidecar == ROLE_WAL && held[ROLE_SHM].fd >= 0)
+		list[c.count++].held = held[ROLE_SHM];
+	memset(&ms, 0, sizeof(ms));
+	rc = S_ask_helper(&c, deadline_ns, &ms, f);
+	if (rc)
+		return rc;
+	m = &ms.m[1][0];
+	shm = &ms.m[2][1];
+	if (sidecar == ROLE_WAL && m->equal < m->compared)
+		return S_not_descended(held, m, f);
+	/*
+	 * Frames that main holds show the same database, not the same time: a
+	 * main copied later than its WAL has them too. The SHM is of its time.
+	 */
+	*proven = sidecar == ROLE_WAL ? shm->equal > 0 : m->equal > 0;
+	return 0;
+}

@@ -16,6 +16,7 @@
 #ifndef CAPTURE_BIND_H
 #define CAPTURE_BIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
@@ -35,5 +36,15 @@ struct binding {
 int
 bind_sidecars(const struct candidates *c, uint64_t deadline_ns,
 	      struct binding *b, struct fault *f);
+
+/*
+ * Does the content of a sidecar that nobody has open agree with main? Both
+ * are held; held[ROLE_SHM] too where there is one. *proven: for a WAL a SHM
+ * of its salts, for a journal pages speak for it, and none against. FAULT_REFUSED: the pages of a
+ * WAL speak against it.
+ */
+int
+bind_idle(const struct held held[ROLE_COUNT], enum role sidecar,
+	  uint64_t deadline_ns, bool *proven, struct fault *f);
 
 #endif

@@ -134,14 +134,29 @@ S_check_pids(const struct hold *h, const struct selection *s,
 	return 0;
 }
 
+/*
+ * Processes that we can't see into. A lease on main was the kernel's word
+ * that none of them had it open to write.
+ */
 static int
-S_note_unreadable(struct hold *h, struct fault *f)
+S_note_unseen(struct hold *h, struct fault *f)
 {
-	if (h->holders.unreadable_other == 0)
+	const struct holders *seen = &h->holders;
+	int rc = 0;
+
+	if (h->kernel_vouches)
 		return 0;
-	return notes_add(&h->notes, f, "holders", "%zu processes of other users"
-			 " whose descriptors we may not read",
-			 h->holders.unreadable_other);
+	if (seen->unreadable_other > 0)
+		rc = notes_add(&h->notes, f, "holders", "%zu processes of other"
+			       " users whose descriptors we may not read",
+			       seen->unreadable_other);
+	if (!rc && seen->hidden)
+		rc = notes_add(&h->notes, f, "holders", "/proc hides processes "
+			       "of other users (hidepid)");
+	if (!rc && seen->nested)
+		rc = notes_add(&h->notes, f, "holders", "processes outside of "
+			       "this PID namespace are not seen");
+	return rc;
 }
 
 int
@@ -255,6 +270,7 @@ hold_stopped(struct hold *h, const struct selection *s,
 		rc = S_check_links(h, s, rules, f);
 	if (!rc)
 		rc = stopped_lease(main, &h->notes, &h->leased[ROLE_MAIN], f);
+	h->kernel_vouches = h->leased[ROLE_MAIN];
 	if (!rc && h->nnames == 0)
 		rc = hold_add_names(h, s->path, false, f);
 	if (!rc)
@@ -318,7 +334,7 @@ hold_alone(const struct hold *h, struct fault *f)
 int
 hold_describe(struct hold *h, struct fault *f)
 {
-	int rc = S_note_unreadable(h, f);
+	int rc = S_note_unseen(h, f);
 
 	for (size_t i = 0; rc == 0 && i < h->holders.count; i++) {
 		const struct holder *who = &h->holders.holder[i];

@@ -59,6 +59,7 @@ struct hold {
 	struct holders holders;	/* the last scan */
 	struct notes notes;
 	bool leased[ROLE_COUNT];
+	bool kernel_vouches;	/* main was leased: nobody could write it */
 	struct writers writers;	/* for the report, filled by hold_describe */
 	uint64_t deadline_ns;	/* of the pause; clock_mono_ns */
 	uint64_t began_ns;	/* 0 while nobody was paused */

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "capture/stopped.h"
+
+/* Bounds the look at the content of a sidecar. */
+#define PROVE_NS (5 * CLOCK_NS_PER_SEC)
 
 int
 hold_add_names(struct hold *h, const char *path, bool link, struct fault *f)
@@ -115,10 +119,35 @@ S_take_idle(struct hold *h, const struct names *n, enum role r,
 	if (rc)
 		return rc;
 	h->binding = "stopped";
-	if (r == ROLE_SHM)
-		return 0;
+	return 0;
+}
+
+static bool
+S_has_idle_shm(const struct hold *h, const struct names *n)
+{
+	const struct name_entry *e = &n->entry[ROLE_SHM];
+
+	return h->held[ROLE_SHM].fd < 0 && e->exists && S_ISREG(e->mode) &&
+	       e->size > 0;
+}
+
+/* As S_take_idle, and asks the content whether the name may be right. */
+static int
+S_take_and_prove(struct hold *h, const struct names *n, enum role r,
+		 const struct hold_rules *rules, struct fault *f)
+{
+	uint64_t by = clock_mono_ns() + PROVE_NS;
+	bool proven;
+	int rc = S_take_idle(h, n, r, rules, f);
+
+	if (!rc && r == ROLE_WAL && S_has_idle_shm(h, n))
+		rc = S_take_idle(h, n, ROLE_SHM, rules, f);
+	if (!rc)
+		rc = bind_idle(h->held, r, by, &proven, f);
+	if (rc || proven)
+		return rc;
 	return notes_add(&h->notes, f, role_name(r), "only its name ties it to "
-			 "main: no process had both open");
+			 "main: no process had both open, and no page tells");
 }
 
 /*
@@ -155,7 +184,7 @@ hold_judge_names(struct hold *h, const struct hold_rules *rules, struct fault *f
 
 		while ((rc = names_judge(&h->names[i], h->held, &h->quiet,
 					 &idle, f)) == 1) {
-			rc = S_take_idle(h, &h->names[i], idle, rules, f);
+			rc = S_take_and_prove(h, &h->names[i], idle, rules, f);
 			if (rc)
 				return rc;
 		}

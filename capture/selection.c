@@ -111,7 +111,8 @@ selection_make(const char *db, bool displaced, struct selection *s,
 
 	s->path_fd = S_open_path(db, &s->symlink);
 	if (s->path_fd < 0 && !(displaced && errno == ENOENT))
-		return fault_sys(f, FAULT_TROUBLE, errno, "%s", db);
+		return fault_sys(f, FAULT_TROUBLE, errno,
+				 "it can't be looked up");
 	if (s->path_fd < 0) {
 		OWN_MEM(char, here);
 
@@ -121,10 +122,11 @@ selection_make(const char *db, bool displaced, struct selection *s,
 			return fault_set(f, FAULT_TROUBLE, "out of memory");
 	} else {
 		if (fstat(s->path_fd, &st) != 0)
-			return fault_sys(f, FAULT_TROUBLE, errno, "%s", db);
+			return fault_sys(f, FAULT_TROUBLE, errno,
+				 "it can't be looked up");
 		if (!S_ISREG(st.st_mode))
-			return fault_set(f, FAULT_REFUSED, "%s is a %s, not a "
-					 "regular file", db,
+			return fault_set(f, FAULT_REFUSED, "it is a %s, not a "
+					 "regular file",
 					 held_type_name(st.st_mode));
 		rc = names_of_fd(&s->path, s->path_fd, f);
 	}
@@ -135,8 +137,8 @@ selection_make(const char *db, bool displaced, struct selection *s,
 	if (rc)
 		return rc;
 	if (s->ino == 0)
-		return fault_set(f, FAULT_TROUBLE, "%s: no such file, and no "
-				 "process has it open", db);
+		return fault_set(f, FAULT_TROUBLE, "no such file, and no "
+				 "process has one of that name open");
 	slash = strrchr(s->path, '/');
 	s->base = strdup(slash ? slash + 1 : s->path);
 	return s->base ? 0 : fault_set(f, FAULT_TROUBLE, "out of memory");
