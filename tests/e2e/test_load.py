@@ -8,7 +8,7 @@ SUM = 'select sum(bal) from acct'
 
 
 @each('wal', 'delete')
-@limit(240)
+@limit(420)
 def test_fifty_captures_of_four_threads_on_two_databases_balance(mode):
     pragmas = (WAL[:1] if mode == 'wal' else DELETE) + ('synchronous=off',)
     with folder() as d, folder() as out, Writer() as w:

@@ -90,7 +90,7 @@ def test_the_account_of_the_wal_counts_what_the_writer_did():
         got = recover(f'{d}/p')
         size = os.path.getsize(db + '-wal')
         same(got['wal']['frames'], (size - 32) // (4096 + 24))
-        same(got['wal']['commits'], 2 + 20 + 5)
+        same(got['wal']['commits'], 1 + 20 + 5)
         assert got['wal']['uncommitted_frames'] > 0, got['wal']
         same(got['wal']['committed_frames'] +
              got['wal']['uncommitted_frames'] + got['wal']['stale_frames'],
@@ -103,7 +103,7 @@ def test_frames_of_an_earlier_generation_are_stale():
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')
         w.sql('pragma wal_checkpoint(restart)')
-        w.sql('update acct set bal = bal where id = 1')
+        w.sql('update acct set bal = bal + 1 where id = 1')
         capture(db, f'{d}/p')
         got = recover(f'{d}/p')['wal']
         same(got['commits'], 1)

@@ -152,7 +152,8 @@ def test_s18_swapped_names_give_one_held_inode_or_a_refusal():
         outcomes = []
         for i in range(60):
             packet = f'{out}/p{i}'
-            r = run('capture', '-o', packet, f'{d}/x.db')
+            r = run('capture', '--timeout', '0.2', '-o', packet,
+                    f'{d}/x.db')
             r.expect(YES, NOT_CHECKED, REFUSED, DAMAGED, TROUBLE)
             outcomes.append(r.status)
             if r.status in (YES, NOT_CHECKED):
