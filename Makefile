@@ -103,6 +103,7 @@ check-e2e: all ## the tests of whole programs alone
 
 check-long: all unit ## check, and what takes longer than a change can wait
 	$(RUN) --long $(ARGS)
+	$(MAKE) fuzz
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
@@ -110,6 +111,26 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 check-san: ## the tests under AddressSanitizer and UBSan
 	$(MAKE) BUILD=build/san SAN=1 CPPFLAGS= CFLAGS="-O1 -g $(SANITIZE)" \
 		ARGS="--slow 4 $(ARGS)" check
+
+# libFuzzer comes with clang.
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 60
+FUZZ := $(patsubst %.c,$(BUILD)/%,$(filter tests/fuzz/f_%, \
+	$(call sources,tests/fuzz)))
+
+$(BUILD)/tests/fuzz/f_%: $(BUILD)/tests/fuzz/f_%.o $(BUILD)/libparts.a
+	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(FRONT_LIBS) \
+		$(HELPER_LIBS)
+
+.PHONY: fuzz fuzz-programs
+fuzz-programs: $(FUZZ)
+
+fuzz: all ## each decoder under libFuzzer for FUZZ_SECONDS (needs clang)
+	$(MAKE) BUILD=build/fuzz CC="$(FUZZ_CC)" CPPFLAGS= \
+		CFLAGS="-O1 -g -fsanitize=fuzzer-no-link $(SANITIZE)" \
+		fuzz-programs
+	HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/fuzz/run \
+		build/fuzz/tests/fuzz $(FUZZ_SECONDS)
 
 .PHONY: demo bench mutants
 demo: all ## the whole path, shown on a real writer
