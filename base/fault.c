@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+__attribute__((format(printf, 4, 0)))
 static void
 S_vset(struct fault *f, enum fault_code code, int err, const char *fmt,
        va_list ap)
