@@ -127,6 +127,9 @@ S_pause_one(struct hold *h, const struct holder *who,
 	if (!rc)
 		h->writers.writer[h->writers.count - 1].threads =
 			pause_threads(h->pause, p.pid);
+	if (!rc)
+		h->writers.writer[h->writers.count - 1].was_stopped =
+			pause_was_stopped(h->pause, p.pid);
 	return rc;
 }
 

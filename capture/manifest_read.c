@@ -154,7 +154,7 @@ S_read_process(const struct json *j, const cJSON *o,
 {
 	static const char *const keys[] = {
 		"pid", "start_time", "exe", "exe64", "uid", "paused",
-		"threads", "descriptors", NULL
+		"was_stopped", "threads", "descriptors", NULL
 	};
 	struct writer w = { .pid = 0 };
 	OWN_MEM(char, exe);
@@ -173,6 +173,8 @@ S_read_process(const struct json *j, const cJSON *o,
 		rc = S_get_u32(j, o, "uid", &w.uid, f);
 	if (rc == 0)
 		rc = json_get_bool(j, o, "paused", &w.paused, f);
+	if (rc == 0)
+		rc = json_get_bool(j, o, "was_stopped", &w.was_stopped, f);
 	if (rc == 0)
 		rc = S_get_u32(j, o, "threads", &w.threads, f);
 	if (rc == 0)

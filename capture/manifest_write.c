@@ -51,6 +51,8 @@ S_add_process(cJSON *to, const struct writer *w, struct fault *f)
 	if (rc == 0)
 		rc = json_add_bool(to, "paused", w->paused, f);
 	if (rc == 0)
+		rc = json_add_bool(to, "was_stopped", w->was_stopped, f);
+	if (rc == 0)
 		rc = json_add_int(to, "threads", w->threads, f);
 	if (rc == 0)
 		rc = json_add_int(to, "descriptors", w->descriptors, f);

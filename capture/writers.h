@@ -15,6 +15,7 @@ struct writer {
 	uid_t uid;
 	char *exe;		/* where /proc/PID/exe points, or "?" */
 	bool paused;		/* false: held without a writable descriptor */
+	bool was_stopped;	/* by job control, before we came: it stays so */
 	unsigned threads;
 	unsigned descriptors;	/* of any role of this database */
 };

@@ -48,6 +48,7 @@ S_json_writers(struct ndjson *j, const char *key, const struct writers *w,
 		ndjson_u64(j, "start_time", one->start_time);
 		ndjson_name(j, "exe", one->exe);
 		ndjson_int(j, "uid", one->uid);
+		ndjson_bool(j, "was_stopped", one->was_stopped);
 		ndjson_int(j, "threads", one->threads);
 		ndjson_int(j, "descriptors", one->descriptors);
 		ndjson_close(j, '}');
@@ -117,6 +118,8 @@ S_list_writers(FILE *out, const struct writers *w, bool paused)
 		if (one->threads > 0)
 			(void)fprintf(out, ", %u thread%s", one->threads,
 				      one->threads == 1 ? "" : "s");
+		if (one->was_stopped)
+			(void)fputs(", stopped before and still so", out);
 		(void)fputc(')', out);
 		before = ", ";
 	}

@@ -188,7 +188,8 @@ def test_a_writer_that_was_stopped_before_stays_stopped():
         db = bank(w, f'{d}/app.db')
         os.kill(w.pid, signal.SIGSTOP)
         os.waitid(os.P_PID, w.pid, os.WSTOPPED | os.WNOWAIT)
-        capture(db, f'{d}/p')
+        told = capture(db, f'{d}/p')
+        same(told['writers'][0]['was_stopped'], True)
         same(query(f'{d}/p', SUM), [['20', '1000']])
         with open(f'/proc/{w.pid}/stat') as f:
             same(f.read().rsplit(')', 1)[1].split()[0], 'T')

@@ -22,7 +22,8 @@ S_fill(struct manifest *m)
 	char exe[] = "/usr/bin/\xff\n", plain[] = "/bin/app";
 	const struct writer writer = {
 		.pid = 4711, .start_time = UINT64_MAX, .uid = 4294967294u,
-		.exe = exe, .paused = true, .threads = 300, .descriptors = 4,
+		.exe = exe, .paused = true, .was_stopped = true,
+		.threads = 300, .descriptors = 4,
 	};
 	const struct writer holder = {
 		.pid = 1, .start_time = 0, .uid = 0, .exe = plain,
@@ -83,6 +84,7 @@ S_same_processes(const struct manifest_processes *a,
 		assert_true(x->uid == y->uid);
 		assert_string_equal(x->exe, y->exe);
 		assert_int_equal(x->paused, y->paused);
+		assert_int_equal(x->was_stopped, y->was_stopped);
 		assert_int_equal(x->threads, y->threads);
 		assert_int_equal(x->descriptors, y->descriptors);
 	}
