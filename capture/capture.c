@@ -171,7 +171,11 @@ S_read_twice(struct run *r, struct fault *f)
 		rc = S_each_file(r, "read again", stage_compare, f);
 	if (!rc)
 		rc = hold_still(&r->hold, f);
-	if (!rc)
+	/*
+	 * Who came after the writers stood still shows by the change times;
+	 * without a writer there is all the time to look for him as well.
+	 */
+	if (!rc && !r->hold.pause)
 		rc = hold_alone(&r->hold, f);
 	return rc;
 }
