@@ -18,6 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(ROOT, os.environ.get('HOLDFAST_BUILD', 'build'))
 HOLDFAST = os.path.join(BUILD, 'bin', 'holdfast')
+SANITIZED = os.path.exists(os.path.join(BUILD, 'libexec', 'holdfast',
+                                        'holdfast-recover-san'))
 
 YES, NO, USAGE, REFUSED, DAMAGED, TROUBLE, NOT_CHECKED = 0, 1, 2, 3, 4, 5, 6
 WRITER = 'writer.py'
@@ -129,6 +131,9 @@ class Run:
 
 
 def spawn(*args, prefix=(), program=None, **more):
+    if SANITIZED and prefix and 'env' not in more:
+        # LeakSanitizer can't work where strace has it traced already.
+        more['env'] = {**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'}
     return subprocess.Popen(
         [*prefix, program or HOLDFAST, *map(os.fspath, args)],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
