@@ -4,8 +4,8 @@ import shutil
 import sqlite3
 import subprocess
 
-from holdfast import (HOLDFAST, NO, NOT_CHECKED, YES, Writer, bank, capture, diff,
-                      each, folder, has, limit, make, run, same)
+from holdfast import (HOLDFAST, NO, NOT_CHECKED, YES, Writer, bank, capture,
+                      diff, each, folder, has, limit, make, run, same)
 
 
 def pair(d, *statements, before=(), after=()):

@@ -6,9 +6,9 @@ import signal
 import subprocess
 import time
 
-from holdfast import (HOLDFAST, NOT_CHECKED, Skip, TROUBLE, WAL, YES, Writer,
-                      bank, each, finish, folder, has, limit, need_root, need_tool, query,
-                      recover, run, same, spawn)
+from holdfast import (HOLDFAST, NOT_CHECKED, TROUBLE, WAL, YES, Skip, Writer,
+                      bank, each, finish, folder, has, limit, need_root,
+                      need_tool, query, recover, run, same, spawn)
 
 LOAD = ('journal_mode=wal', 'synchronous=off')
 SUM = 'select sum(bal) from acct'
