@@ -166,7 +166,8 @@ S_rows(const struct op *o, struct value_reader *v, sqlite3_stmt *s,
        struct fault *f)
 {
 	int n = sqlite3_column_count(s);
-	bool raw = o->ask->flags & ASK_RAW_BLOBS;
+	enum value_use use = o->ask->flags & ASK_RAW_BLOBS ? VALUE_BYTES
+							   : VALUE_FINAL;
 	int rc = S_columns(o->wire, s, n, f), type, step;
 
 	if (rc)
@@ -174,7 +175,7 @@ S_rows(const struct op *o, struct value_reader *v, sqlite3_stmt *s,
 	while ((step = sqlite3_step(s)) == SQLITE_ROW) {
 		rc = wire_begin(o->wire, WIRE_RESULT, f);
 		for (int i = 0; !rc && i < n; i++)
-			rc = value_put(v, &o->wire->buf, s, i, raw, &type, f);
+			rc = value_put(v, &o->wire->buf, s, i, use, &type, f);
 		if (!rc)
 			rc = wire_end(o->wire, f);
 		if (rc)

@@ -46,54 +46,82 @@ S_not_checked(sqlite3 *db, char **why, struct fault *f)
 	return *why ? 0 : fault_set(f, FAULT_TROUBLE, "out of memory");
 }
 
+/*
+ * 0, or 1: the messages have become long enough. They quote names, which the
+ * evidence chose; without the rest of them the answer is the same.
+ */
 static int
 S_message(struct buf *b, const char *text, struct fault *f)
 {
-	int rc = b->len ? buf_u8(b, '\n', f) : 0;
+	size_t n = strlen(text), used = b->len + sizeof("\n"), room;
+	int rc = 0;
 
-	return rc ? rc : buf_append(b, text, strlen(text), f);
+	if (used >= RECOVER_MESSAGES_MAX)
+		return 1;
+	room = RECOVER_MESSAGES_MAX - used;
+	if (b->len)
+		rc = buf_u8(b, '\n', f);
+	if (!rc)
+		rc = buf_append(b, text, n < room ? n : room, f);
+	return rc ? rc : n > room;
+}
+
+/* What was found before the check broke off stays found. */
+static int
+S_integrity_end(struct checks *c, int step, struct fault *f)
+{
+	int rc;
+
+	switch (step & 0xff) {
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_CORRUPT:
+		return S_message(&c->integrity, sqlite3_errmsg(c->db), f);
+	case SQLITE_ERROR:
+		rc = S_not_checked(c->db, &c->skip_integrity, f);
+		if (rc || c->integrity.len)
+			return rc;
+		return S_message(&c->integrity, WIRE_NOT_CHECKED, f);
+	default:
+		return state_sql_fault(c->db, step, "check the integrity", f);
+	}
 }
 
 /* 0 and the messages; the database being corrupt is one more of them. */
 static int
 S_integrity(struct checks *c, struct fault *f)
 {
-	int rc, step;
+	int rc = 0, step;
 	OWN_STMT(s);
 
-	rc = sqlite3_prepare_v2(c->db, "PRAGMA integrity_check("
-				RECOVER_MESSAGES ")", -1, &s, NULL);
-	step = rc;
-	rc = 0;
-	while (step == SQLITE_OK || step == SQLITE_ROW) {
+	step = sqlite3_prepare_v2(c->db, "PRAGMA integrity_check("
+				  RECOVER_MESSAGES ")", -1, &s, NULL);
+	while (!rc && (step == SQLITE_OK || step == SQLITE_ROW)) {
 		if (step == SQLITE_ROW) {
 			const char *text =
 				(const char *)sqlite3_column_text(s, 0);
 
 			rc = S_message(&c->integrity, text ? text : "", f);
-			if (rc)
-				return rc;
 		}
-		step = sqlite3_step(s);
+		if (!rc)
+			step = sqlite3_step(s);
 	}
-	if ((step & 0xff) == SQLITE_CORRUPT)
-		rc = S_message(&c->integrity, sqlite3_errmsg(c->db), f);
-	else if ((step & 0xff) == SQLITE_ERROR)
-		rc = S_not_checked(c->db, &c->skip_integrity, f);
-	else if (step != SQLITE_DONE)
-		return state_sql_fault(c->db, step, "check the integrity", f);
-	if (!rc && c->skip_integrity)
-		rc = S_message(&c->integrity, WIRE_NOT_CHECKED, f);
 	if (!rc)
+		rc = S_integrity_end(c, step, f);
+	if (rc >= 0)
 		rc = buf_u8(&c->integrity, '\0', f);
 	c->complete = !rc;
 	return rc;
 }
 
+/* The messages tell of damage: neither "ok" nor that nothing was checked. */
 static bool
-S_sound(const struct checks *c)
+S_damaged(const struct checks *c)
 {
-	return c->complete && !strcmp((const char *)c->integrity.data, "ok");
+	const char *text = (const char *)c->integrity.data;
+
+	return c->complete && strcmp(text, "ok") &&
+	       strcmp(text, WIRE_NOT_CHECKED);
 }
 
 static int
@@ -124,7 +152,7 @@ S_check(void *arg)
 	if (!c->rc)
 		c->rc = S_foreign_keys(c, &c->f);
 	/* Corruption that the messages name already is no fault of its own. */
-	if (c->rc == -FAULT_DAMAGED && c->complete && !S_sound(c)) {
+	if (c->rc == -FAULT_DAMAGED && S_damaged(c)) {
 		c->rc = 0;
 		c->foreign_keys = 0;
 	}
@@ -201,7 +229,7 @@ S_say_checks(struct op *o, const struct checks *c, struct fault *f)
 	if (!rc && c->skip_foreign)
 		rc = wire_skip(o->wire, "foreign_key_check", c->skip_foreign,
 			       f);
-	if ((!S_sound(c) && !c->skip_integrity) || c->foreign_keys > 0)
+	if (S_damaged(c) || c->foreign_keys > 0)
 		o->verdict = WIRE_NO;
 	return rc;
 }
@@ -215,7 +243,7 @@ S_examine(struct op *o, struct state *s, struct checks *c, struct fault *f)
 	worker_run(o->worker, S_check, c);
 	rc = S_fingerprint(o, s, f);
 	worker_wait(o->worker);
-	if (rc == -FAULT_DAMAGED && c->complete && !S_sound(c))
+	if (rc == -FAULT_DAMAGED && S_damaged(c))
 		return fault_wrap(f, "integrity_check: %.400s",
 				  (const char *)c->integrity.data);
 	if (rc)

@@ -150,7 +150,7 @@ S_put_text8(struct buf *b, sqlite3_value *value, enum value_use use,
 
 	if (!bytes)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: text");
-	if (use == VALUE_FINAL)
+	if (use == VALUE_FINAL || use == VALUE_BYTES)
 		return cell_put_utf8(b, bytes, (size_t)n, f);
 	return S_put_bytes(b, CELL_TEXT, bytes, (size_t)n, f);
 }
@@ -164,7 +164,8 @@ S_put_blob(struct buf *b, sqlite3_value *value, enum value_use use,
 
 	if (!bytes && n > 0)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: a blob");
-	if (use == VALUE_SORT || (use == VALUE_COMPARE && n < VALUE_BIG_BLOB))
+	if (use == VALUE_SORT || use == VALUE_BYTES ||
+	    (use == VALUE_COMPARE && n < VALUE_BIG_BLOB))
 		return S_put_bytes(b, CELL_BLOB, bytes, (size_t)n, f);
 	return cell_put_blobsum(b, bytes ? bytes : "", (size_t)n, f);
 }

@@ -22,6 +22,7 @@ enum value_use {
 	VALUE_COMPARE,	/* equal exactly if the final ones are, cheaper to
 			   make: value_finish turns them into final ones */
 	VALUE_SORT,	/* as VALUE_COMPARE, and blobs can be ordered */
+	VALUE_BYTES,	/* as VALUE_FINAL, but each blob with all its bytes */
 };
 
 /* How the values of one connection are read. */

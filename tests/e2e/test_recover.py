@@ -8,9 +8,10 @@ import struct
 import subprocess
 
 import fingerprint_oracle
-from holdfast import (DAMAGED, NO, NOT_CHECKED, TROUBLE, USAGE, WAL, YES,
-                      Writer, bank, capture, each, fingerprint, folder, has,
-                      limit, make, need_tool, query, recover, run, same)
+from holdfast import (DAMAGED, HOLDFAST, NO, NOT_CHECKED, TROUBLE, USAGE,
+                      WAL, YES, Writer, bank, capture, each, fingerprint,
+                      folder, has, limit, make, need_tool, query, recover, run,
+                      same)
 
 PAGE_SIZES = [512 << i for i in range(8)]
 ENCODINGS = ['UTF-8', 'UTF-16le', 'UTF-16be']
@@ -149,6 +150,20 @@ def test_an_integrity_violation_is_a_no():
         assert r.json()['integrity'] != 'ok', r.out
 
 
+def test_messages_that_quote_long_names_are_cut_and_still_a_no():
+    name = '\u00fc' * 300000
+    with folder() as d:
+        db = make(f'{d}/app.db', f'create table {name}(x not null);'
+                  'create table y(x); insert into y values(null), (null),'
+                  ' (null); pragma writable_schema=1;'
+                  'update sqlite_schema set rootpage = (select rootpage from'
+                  " sqlite_schema where name='y') where name <> 'y';"
+                  "delete from sqlite_schema where name='y'")
+        got = run('recover', '--json', db).expect(NO).json()
+        has(got['integrity'], f'NULL value in {name}.x')
+        assert len(got['integrity'].encode()) <= 1 << 20
+
+
 def test_a_broken_foreign_key_is_a_no():
     with folder() as d:
         db = make(f'{d}/app.db', 'create table p(id integer primary key);'
@@ -267,6 +282,18 @@ def test_query_csv_is_what_a_csv_reader_reads():
         rows = list(csv.reader(io.StringIO(r.out, newline='')))
         same(rows, [['k', 'v'], ['line\nbreak', 'say "hi"'],
                     [str(2 ** 62 + 1), '0.1']])
+
+
+def test_query_csv_gives_large_blobs_and_invalid_text_as_they_are():
+    with folder() as d:
+        db = make(f'{d}/app.db', 'create table t(b, s)',
+                  ('insert into t values(?, cast(? as text))',
+                   (bytes(range(256)) * 40, b'a\xff\xc0')))
+        r = subprocess.run([HOLDFAST, 'query', '--csv', db,
+                            'select b, s from t'], capture_output=True)
+        same((r.returncode, r.stderr), (YES, b''))
+        same(r.stdout.split(b'\n')[1].rstrip(b'\r'),
+             b"x'" + bytes(range(256)).hex().encode() * 40 + b"',a\xff\xc0")
 
 
 def test_query_prints_a_table_without_control_characters_of_the_evidence():

@@ -263,6 +263,10 @@ a_blob_comes_as_bytes_when_asked_so(void **state)
 		NULL);
 	assert_int_equal(a.rc, 1);
 	assert_string_equal(a.cells, "b 2|\n");
+	S_query(&a, one_table, "SELECT zeroblob(70000), CAST(x'61ff' AS TEXT)",
+		ASK_RAW_BLOBS, NULL);
+	assert_int_equal(a.rc, 1);
+	assert_string_equal(a.cells, "b 70000|T 2|\n");
 }
 
 static void
@@ -425,6 +429,35 @@ integrity_that_can_not_be_checked_is_said_to_be_skipped(void **state)
 	assert_int_equal(a.verdict, WIRE_YES);
 }
 
+/*
+ * Rows of x come into a table that forbids them; SQLite, which checks the
+ * last table first, then can't evaluate the first one's CHECK.
+ */
+#define BROKEN_ROWS \
+	"CREATE TABLE a(x, CHECK(json_extract(x, '$.b') > 0));" \
+	"PRAGMA ignore_check_constraints = 1;" \
+	"INSERT INTO a VALUES ('no json');" \
+	"CREATE TABLE x(x); INSERT INTO x VALUES (NULL), (NULL), (NULL);" \
+	"CREATE TABLE t(x NOT NULL);" \
+	"PRAGMA writable_schema = 1;" \
+	"UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM" \
+	" sqlite_schema WHERE name = 'x') WHERE name = 't';" \
+	"DELETE FROM sqlite_schema WHERE name = 'x';"
+
+static void
+damage_found_before_a_check_breaks_off_is_a_no(void **state)
+{
+	struct answer a;
+
+	(void)state;
+	S_recover(&a, BROKEN_ROWS);
+	assert_int_equal(a.rc, 1);
+	assert_non_null(strstr(a.cells, "NULL value in t.x"));
+	assert_null(strstr(a.cells, "not checked"));
+	assert_int_equal(a.frames[WIRE_SKIP], 1);
+	assert_int_equal(a.verdict, WIRE_NO);
+}
+
 static const struct {
 	const char *bytes;
 	size_t n;
@@ -549,6 +582,8 @@ main(void)
 	a_foreign_key_that_can_not_be_checked_is_said_to_be_skipped),
 		cmocka_unit_test(
 	integrity_that_can_not_be_checked_is_said_to_be_skipped),
+		cmocka_unit_test(
+			damage_found_before_a_check_breaks_off_is_a_no),
 		cmocka_unit_test(
 	inspect_states_what_a_file_is_and_never_faults_for_it),
 		cmocka_unit_test(
