@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/capture.h"
+#include "capture/signals.h"
 #include "cli/cli.h"
 #include "cli/escape.h"
 #include "cli/ndjson.h"
@@ -168,8 +169,9 @@ S_text(FILE *out, const struct args *a, const struct capture_result *r)
 
 	(void)fputs(a->check ? "would capture " : "captured ", out);
 	escape_puts(out, r->database);
-	(void)fputs(stopped ? ", which nobody has open for writing" :
-		    " from ", out);
+	(void)fputs(!stopped ? " from " : r->not_checked.count > 0 ?
+		    ", which nobody that we can see has open for writing" :
+		    ", which nobody has open for writing", out);
 	S_list_writers(out, r->writers, true);
 	(void)fputs(": ", out);
 	S_list_files(out, r);
@@ -216,13 +218,16 @@ cmd_capture(const struct args *a, FILE *out, enum cli_status *status,
 		.progress = progress_step,
 		.progress_arg = &progress,
 	};
+	OWN_SIGNALS(held);
 	int rc;
 
+	signals_block(&held);
 	progress_init(&progress, stderr);
 	rc = a->check ? capture_survey(&q, &r, f) : capture_run(&q, &r, f);
 	progress_end(&progress);
 	if (rc < 0)
 		return rc;
+	signals_drop(&held);
 	if (a->json)
 		S_json(out, a, &r);
 	else

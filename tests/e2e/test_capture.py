@@ -230,6 +230,22 @@ def test_without_rights_the_answer_is_trouble_and_what_helps():
         w.sql('update acct set bal = bal')
 
 
+def test_a_writer_that_may_not_be_seen_is_never_called_nobody():
+    need_root()
+    with folder() as d, folder() as out, Writer() as w:
+        db = bank(w, f'{d}/app.db')
+        os.chmod(d, 0o755)
+        os.chmod(db, 0o644)
+        program = beside(d)
+        os.chmod(out, 0o777)
+        for command in (['capture', '-o', f'{out}/p'],
+                        ['capture', '--check'], ['recover']):
+            r = run(*command, db, program=program, prefix=as_nobody())
+            r.expect(TROUBLE)
+            has(r.err, f'process {w.pid} has a lock on')
+        same(os.listdir(out), [])
+
+
 def test_the_same_uid_may_capture_its_own_writer_without_root():
     need_root()
     with folder() as d, folder() as work:
