@@ -167,6 +167,8 @@ publish_commit(struct publish *p, struct fault *f)
 
 	if (fsync(p->fd))
 		return fault_sys(f, FAULT_TROUBLE, errno, "sync %s", p->name);
+	if (p->interrupted && p->interrupted())
+		return fault_set(f, FAULT_INTERRUPTED, "interrupted");
 	/* A signal between link and rename would leave the passing name. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);

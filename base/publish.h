@@ -19,6 +19,7 @@ struct publish {
 	bool force;			/* the name may be taken: replace it */
 	char name[NAME_MAX + 1];	/* below dir */
 	char temp[NAME_MAX + 1];	/* a name to remove, or empty */
+	int (*interrupted)(void);	/* asked before it appears; or NULL */
 };
 
 #define PUBLISH_INIT { .dir = -1, .fd = -1 }

@@ -4,6 +4,7 @@
 #include "base/worker.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -47,13 +48,18 @@ int
 worker_start(struct worker **w, struct fault *f)
 {
 	struct worker *n = calloc(1, sizeof(*n));
+	sigset_t all, before;
 	int err;
 
 	if (!n)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: thread");
 	MUST(pthread_mutex_init(&n->lock, NULL) == 0);
 	MUST(pthread_cond_init(&n->changed, NULL) == 0);
+	/* Signals are for the thread that we work for, which may block them. */
+	MUST(sigfillset(&all) == 0);
+	MUST(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
 	err = pthread_create(&n->thread, NULL, S_main, n);
+	MUST(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
 	if (err) {
 		free(n);
 		return fault_sys(f, FAULT_TROUBLE, err, "start a thread");

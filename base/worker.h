@@ -14,7 +14,8 @@ struct worker;
 
 /*
  * Returns when the thread waits for work: the calls with which a thread
- * sets itself up (rseq, set_robust_list) are behind it.
+ * sets itself up (rseq, set_robust_list) are behind it. All signals are
+ * blocked in it.
  */
 int
 worker_start(struct worker **w, struct fault *f);

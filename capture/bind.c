@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/own.h"
+#include "capture/names.h"
+#include "capture/signals.h"
 #include "warden/warden.h"
 
 /* What the helper found of one sidecar against one main. */
@@ -88,7 +91,10 @@ static int
 S_ask_helper(const struct candidates *c, uint64_t deadline_ns,
 	     struct matches *ms, struct fault *f)
 {
-	struct warden_limits limits = { .cpu_seconds = 5 };
+	struct warden_limits limits = {
+		.cpu_seconds = 5,
+		.interrupted = signals_pending,
+	};
 	int fds[ASK_EXTRAS];
 	struct ask ask;
 	OWN_WARDEN(w);
@@ -221,12 +227,41 @@ S_owner_by_lock(const struct candidates *c, int owner[ASK_EXTRAS])
 		owner[journal] = main;
 }
 
+/* One database and one such file are open, but by another name than its. */
+static int
+S_renamed(const struct candidates *c, enum role r, struct fault *f)
+{
+	const struct stat *main = &c->list[0].held.st;
+	struct fault ignored = FAULT_INIT;
+	OWN_MEM(char, name);
+	size_t i = 1;
+
+	while (c->list[i].held.role != r)
+		i++;
+	(void)names_of_fd(&name, c->list[i].held.fd, &ignored);
+	fault_set(f, FAULT_AMBIGUOUS, "ambiguous %s: process %d has %ju:%ju "
+		  "open as descriptor %d, whose name is %s and not that of "
+		  "main %ju:%ju with %s behind it, and no page tells whether "
+		  "they belong together", role_name(r),
+		  (int)c->list[i].held.pid,
+		  (uintmax_t)c->list[i].held.st.st_dev,
+		  (uintmax_t)c->list[i].held.st.st_ino,
+		  c->list[i].held.pid_fd, name ? name : "?",
+		  (uintmax_t)main->st_dev, (uintmax_t)main->st_ino,
+		  role_suffix(r));
+	return fault_hint(f, "where somebody renamed it give it its name "
+			  "back; else try again after the writer's next "
+			  "checkpoint");
+}
+
 static int
 S_ambiguous(const struct candidates *c, enum role r, const char *why,
 	    struct fault *f)
 {
 	const struct stat *st = &c->list[0].held.st;
 
+	if (candidates_of(c, ROLE_MAIN) == 1 && candidates_of(c, r) == 1)
+		return S_renamed(c, r, f);
 	fault_set(f, FAULT_AMBIGUOUS, "ambiguous %s: the writers have %zu "
 		  "databases and %zu files of this kind open, and %s main "
 		  "%ju:%ju", role_name(r), candidates_of(c, ROLE_MAIN),

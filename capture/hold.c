@@ -12,6 +12,10 @@
 #include "base/clock.h"
 #include "capture/rights.h"
 #include "capture/stopped.h"
+#include "capture/unseen.h"
+
+/* Between two of them whoever had main open for a moment may have gone. */
+#define LEASE_TRIES 3
 
 void
 hold_init(struct hold *h)
@@ -29,6 +33,7 @@ hold_release(struct hold *h)
 {
 	pause_free(h->pause);
 	h->pause = NULL;
+	signals_allow_stops(&h->stops);
 	if (h->began_ns && !h->pause_ns)
 		h->pause_ns = clock_mono_ns() - h->began_ns;
 	for (enum role r = 0; r < ROLE_COUNT; r++) {
@@ -191,9 +196,11 @@ int
 hold_live(struct hold *h, const struct selection *s,
 	  const struct hold_rules *rules, struct fault *f)
 {
-	int rc = pause_new(&h->pause, f);
+	int rc;
 
 	h->authority = "writers";
+	signals_hold_stops(&h->stops);
+	rc = pause_new(&h->pause, f);
 	if (!rc)
 		rc = hold_settle(h, s, rules, f);
 	if (!rc)
@@ -256,6 +263,38 @@ S_check_links(struct hold *h, const struct selection *s,
 			  "its writers use");
 }
 
+/*
+ * The lease is refused where a process has main open for writing: one that
+ * opened it since we looked, or one that we can't see.
+ */
+static int
+S_lease_main(struct hold *h, const struct selection *s, struct fault *f)
+{
+	const struct inode_id main = { s->dev, s->ino };
+	int rc = -FAULT_REFUSED;
+
+	for (int i = 0; rc == -FAULT_REFUSED && i < LEASE_TRIES; i++) {
+		OWN_HOLDERS(now);
+		int looked;
+
+		rc = stopped_lease(&h->held[ROLE_MAIN], &h->notes,
+				   &h->leased[ROLE_MAIN], f);
+		if (rc != -FAULT_REFUSED)
+			break;
+		looked = holders_find(&main, 1, &now, f);
+		if (looked)
+			return looked;
+		for (size_t k = 0; k < now.count; k++)
+			if (now.holder[k].writable)
+				return fault_set(f, FAULT_UNSTABLE, "process "
+						 "%d has just opened it for "
+						 "writing",
+						 (int)now.holder[k].pid);
+	}
+	h->kernel_vouches = h->leased[ROLE_MAIN];
+	return rc;
+}
+
 int
 hold_stopped(struct hold *h, const struct selection *s,
 	     const struct hold_rules *rules, struct fault *f)
@@ -265,12 +304,20 @@ hold_stopped(struct hold *h, const struct selection *s,
 
 	h->authority = "stopped";
 	h->binding = "none";
+	if (s->displaced) {
+		fault_set(f, FAULT_REFUSED, "displaced main: the name has lost "
+			  "%ju:%ju, and no process has that open for writing",
+			  (uintmax_t)s->dev, (uintmax_t)s->ino);
+		return fault_hint(f, "without --displaced the file that the "
+				  "name shows now is captured");
+	}
 	rc = held_from_path_fd(main, s->path_fd, f);
 	if (!rc)
 		rc = S_check_links(h, s, rules, f);
 	if (!rc)
-		rc = stopped_lease(main, &h->notes, &h->leased[ROLE_MAIN], f);
-	h->kernel_vouches = h->leased[ROLE_MAIN];
+		rc = S_lease_main(h, s, f);
+	if (!rc && !h->kernel_vouches)
+		rc = unseen_refuse_lockers(&main->st, f);
 	if (!rc && h->nnames == 0)
 		rc = hold_add_names(h, s->path, false, f);
 	if (!rc)

@@ -33,6 +33,7 @@
 #include "capture/pause.h"
 #include "capture/proc.h"
 #include "capture/selection.h"
+#include "capture/signals.h"
 #include "capture/writers.h"
 
 struct hold_rules {
@@ -64,6 +65,7 @@ struct hold {
 	uint64_t deadline_ns;	/* of the pause; clock_mono_ns */
 	uint64_t began_ns;	/* 0 while nobody was paused */
 	uint64_t pause_ns;	/* filled by hold_release */
+	struct signals_stops stops;
 	struct pause *pause;	/* last: undone first */
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "capture/signals.h"
 #include "warden/warden.h"
 
 #define INSPECT_CPU_SECONDS 120u
@@ -69,7 +70,10 @@ int
 inspect_staged(const struct packet_writer *w, uint64_t now_ns,
 	       struct inspection *i, struct fault *f)
 {
-	struct warden_limits limits = { .cpu_seconds = INSPECT_CPU_SECONDS };
+	struct warden_limits limits = {
+		.cpu_seconds = INSPECT_CPU_SECONDS,
+		.interrupted = signals_pending,
+	};
 	int fd = packet_writer_read_fd(w);
 	struct wire_frame fr;
 	struct ask ask;

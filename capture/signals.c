@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "base/fault.h"
 
@@ -40,6 +41,42 @@ signals_restore(struct signals *s)
 		return;
 	s->held = false;
 	MUST(sigaction(SIGCHLD, &s->child, NULL) == 0);
+	MUST(pthread_sigmask(SIG_SETMASK, &s->mask, NULL) == 0);
+}
+
+void
+signals_drop(struct signals *s)
+{
+	const struct timespec now = { .tv_sec = 0 };
+	sigset_t ending;
+
+	MUST(sigemptyset(&ending) == 0);
+	for (size_t i = 0; i < ENDINGS; i++)
+		MUST(sigaddset(&ending, ENDING[i]) == 0);
+	while (s->held && sigtimedwait(&ending, NULL, &now) > 0)
+		;
+	signals_restore(s);
+}
+
+void
+signals_hold_stops(struct signals_stops *s)
+{
+	sigset_t stops;
+
+	MUST(!s->held);
+	MUST(sigemptyset(&stops) == 0 && sigaddset(&stops, SIGTSTP) == 0 &&
+	     sigaddset(&stops, SIGTTIN) == 0 &&
+	     sigaddset(&stops, SIGTTOU) == 0);
+	MUST(pthread_sigmask(SIG_BLOCK, &stops, &s->mask) == 0);
+	s->held = true;
+}
+
+void
+signals_allow_stops(struct signals_stops *s)
+{
+	if (!s->held)
+		return;
+	s->held = false;
 	MUST(pthread_sigmask(SIG_SETMASK, &s->mask, NULL) == 0);
 }
 

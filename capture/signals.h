@@ -26,6 +26,24 @@ signals_block(struct signals *s);
 /* A signal that waited takes effect here. */
 void
 signals_restore(struct signals *s);
+/* What asked us to end came too late: the work was done. Then it restores. */
+void
+signals_drop(struct signals *s);
+
+/*
+ * Nobody at the terminal stops us (Ctrl-Z) while we have stopped others:
+ * they would stand still as long as we do. It takes effect afterwards. In
+ * the calling thread: the others must block it as well (base/worker.h).
+ */
+struct signals_stops {
+	bool held;
+	sigset_t mask;			/* as it was */
+};
+
+void
+signals_hold_stops(struct signals_stops *s);
+void
+signals_allow_stops(struct signals_stops *s);
 
 /* The number of a held-back signal that asks us to end, or 0. */
 int

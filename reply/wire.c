@@ -16,6 +16,7 @@
 
 #define WIRE_FLUSH_AT (256u << 10)
 #define WIRE_READ_STEP (256u << 10)
+#define WIRE_LOOK_MS 20		/* between two looks for an interruption */
 
 void
 wire_init(struct wire *w, int fd, uint64_t limit)
@@ -233,24 +234,24 @@ static int
 S_wait(const struct wire_reader *r, struct fault *f)
 {
 	struct pollfd p = { .fd = r->fd, .events = POLLIN };
-	int n, ms = -1;
+	int n, most = r->interrupted ? WIRE_LOOK_MS : INT_MAX;
 
 	do {
-		if (r->deadline_ns) {
-			/* Rounded up: at its end the deadline has passed. */
-			uint64_t left = (clock_left_ns(r->deadline_ns) +
-					 999999) / 1000000;
+		/* Rounded up: at its end the deadline has passed. */
+		uint64_t left = r->deadline_ns ?
+				(clock_left_ns(r->deadline_ns) + 999999) /
+				1000000 : UINT64_MAX;
 
-			ms = left > INT_MAX ? INT_MAX : (int)left;
-		}
-		n = poll(&p, 1, ms);
-	} while (n < 0 && errno == EINTR);
+		if (r->interrupted && r->interrupted())
+			return fault_set(f, FAULT_INTERRUPTED, "interrupted");
+		if (left == 0)
+			return fault_set(f, FAULT_CAP, "the helper did not "
+					 "answer in time");
+		n = poll(&p, 1, left < (uint64_t)most ? (int)left : most);
+	} while (n == 0 || (n < 0 && errno == EINTR));
 	if (n < 0)
 		return fault_sys(f, FAULT_TROUBLE, errno,
 				 "wait for the helper's answer");
-	if (n == 0)
-		return fault_set(f, FAULT_CAP,
-				 "the helper did not answer in time");
 	return 0;
 }
 

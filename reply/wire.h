@@ -147,7 +147,8 @@ wire_get_done(const struct wire_frame *fr, struct fault *f);
 /*
  * Reads from a pipe into a buffer of its own. 0 and *fr; 1 at the end of
  * the stream; FAULT_SANDBOX where the bytes are no frame, FAULT_CAP past the
- * limit or the deadline.
+ * limit or the deadline, FAULT_INTERRUPTED where interrupted (NULL: nothing)
+ * says so while there is nothing to read.
  */
 struct wire_reader {
 	int fd;			/* borrowed */
@@ -157,6 +158,7 @@ struct wire_reader {
 	uint64_t bytes;
 	uint64_t limit;
 	uint64_t deadline_ns;	/* of clock_mono_ns; 0: none */
+	int (*interrupted)(void);
 };
 
 void

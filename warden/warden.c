@@ -412,6 +412,7 @@ S_new(const struct warden_limits *limits)
 			  : w->cpu_seconds * WARDEN_WALL_FACTOR;
 	wire_reader_init(&w->reader, -1, limits->output ? limits->output
 							: ASK_OUTPUT_DEFAULT);
+	w->reader.interrupted = limits->interrupted;
 	return w;
 }
 

@@ -41,6 +41,7 @@ struct warden_limits {
 	uint64_t output;	/* bytes of frames; 0: ASK_OUTPUT_DEFAULT */
 	uint32_t cpu_seconds;	/* RLIMIT_CPU; 0: WARDEN_CPU_DEFAULT */
 	uint32_t wall_seconds;	/* whole answer; 0: four times the CPU limit */
+	int (*interrupted)(void);	/* NULL: nothing ends it early */
 };
 
 #define WARDEN_CPU_DEFAULT 900u

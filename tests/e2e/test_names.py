@@ -82,6 +82,37 @@ def test_displaced_captures_the_writers_own_wal_and_says_so():
         same(query(f'{d}/p', SUM), [['20', '1000']])
 
 
+def test_displaced_never_takes_the_file_that_the_name_shows():
+    """The lost one is open in a reader only: there is no writer's own."""
+    with folder() as d, Writer() as reader:
+        db = make(f'{d}/app.db', 'create table t(x)')
+        lost = os.stat(db)
+        reader.ask('open_file', 'raw', db, os.O_RDONLY)
+        put_in_place(d, 'app.db')
+        r = run('capture', '--displaced', '-o', f'{d}/p', db).expect(REFUSED)
+        has(r.err, f'{lost.st_ino}', 'without --displaced')
+        os.unlink(db)
+        r = run('capture', '--displaced', '-o', f'{d}/p', db).expect(REFUSED)
+        has(r.err, f'{lost.st_ino}')
+        assert not os.path.exists(f'{d}/p')
+
+
+def test_a_wal_that_was_renamed_is_told_by_its_name():
+    with folder() as d, Writer() as w:
+        db = bank(w, f'{d}/app.db')
+        os.rename(db + '-wal', f'{d}/aside')
+        os.mkfifo(db + '-wal')
+        r = run('capture', *SOON, '-o', f'{d}/p', db).expect(REFUSED)
+        has(r.err, f'{d}/aside', str(os.stat(f'{d}/aside').st_ino))
+
+
+def test_a_name_that_ends_as_those_of_unlinked_files_is_a_name():
+    with folder() as d, Writer() as w:
+        db = bank(w, f'{d}/app (deleted)')
+        same(capture(db, f'{d}/p')['binding'], 'sole')
+        same(query(f'{d}/p', SUM), [['20', '1000']])
+
+
 def test_unlinked_sidecars_are_refused_and_captured_with_displaced():
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')

@@ -90,6 +90,26 @@ nothing_appears_before_the_commit(void **state)
 	assert_int_equal(S_entries(), 1);
 }
 
+static int
+S_signalled(void)
+{
+	return 2;
+}
+
+static void
+an_interruption_before_it_appears_leaves_nothing(void **state)
+{
+	struct fault f = FAULT_INIT;
+	OWN_PUBLISH(p);
+
+	(void)state;
+	S_start(&p, false);
+	p.interrupted = S_signalled;
+	assert_int_equal(publish_commit(&p, &f), -FAULT_INTERRUPTED);
+	publish_drop(&p);
+	assert_int_equal(S_entries(), 0);
+}
+
 static void
 what_is_dropped_leaves_nothing(void **state)
 {
@@ -189,6 +209,7 @@ main(void)
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, S_setup, S_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(nothing_appears_before_the_commit),
+		CASE(an_interruption_before_it_appears_leaves_nothing),
 		CASE(what_is_dropped_leaves_nothing),
 		CASE(a_name_that_is_taken_is_a_fault_at_once),
 		CASE(a_name_that_is_taken_meanwhile_is_not_replaced),

@@ -261,6 +261,26 @@ a_reader_does_not_wait_past_its_deadline(void **state)
 	S_close(&e);
 }
 
+static int
+S_signalled(void)
+{
+	return 2;
+}
+
+static void
+a_reader_that_is_interrupted_waits_no_longer(void **state)
+{
+	struct wire_frame fr;
+	struct ends e;
+
+	(void)state;
+	S_open(&e);
+	e.r.interrupted = S_signalled;
+	e.r.deadline_ns = clock_mono_ns() + CLOCK_NS_PER_SEC;
+	assert_int_equal(wire_read(&e.r, &fr, &e.f), -FAULT_INTERRUPTED);
+	S_close(&e);
+}
+
 int
 main(void)
 {
@@ -273,6 +293,7 @@ main(void)
 			text_with_a_nul_is_refused_where_a_name_belongs),
 		cmocka_unit_test(both_ends_keep_the_output_limit),
 		cmocka_unit_test(a_reader_does_not_wait_past_its_deadline),
+		cmocka_unit_test(a_reader_that_is_interrupted_waits_no_longer),
 	};
 
 	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
