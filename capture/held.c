@@ -103,6 +103,8 @@ held_from_process(struct held *h, const struct proc *p,
 			fault_sys(f, FAULT_TROUBLE, err,
 				  "descriptor %d of process %d can't be opened",
 				  e->fd, (int)p->pid);
+			if (err != EACCES && err != EPERM)
+				return -(int)f->code;
 			return fault_hint(f, "run as root or as the owner of "
 					  "the file; see holdfast-capture(1),"
 					  " PRIVILEGES");

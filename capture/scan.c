@@ -56,6 +56,21 @@ S_denied(int err)
 }
 
 /*
+ * A process that ended holds nothing; what we could not look at for want of
+ * a descriptor or memory may hold anything.
+ */
+static int
+S_unseen(const struct proc *p, const char *name, int err, struct fault *f)
+{
+	if (S_denied(err))
+		return SCAN_DENIED;
+	if (err == ENOENT || err == ESRCH)
+		return 0;
+	return fault_sys(f, FAULT_TROUBLE, err, "look into /proc/%d/%s",
+			 (int)p->pid, name);
+}
+
+/*
  * What a link below /proc leads to. Nothing is opened, and a server of a
  * network or FUSE file system is not asked, so that none can hold us up.
  */
@@ -158,12 +173,12 @@ S_see_table(struct scan *s, const struct proc *p, pid_t tid, const char *name,
 
 	fd = openat(p->dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return S_denied(errno) ? SCAN_DENIED : 0;
+		return S_unseen(p, name, errno, f);
 	proc_list_begin(&s->fds, fd);
 	while (!rc && (number = proc_list_next(&s->fds)))
 		rc = S_see_fd(s, p, tid, fd, number, h, f);
-	if (!rc && S_denied(s->fds.err))
-		return SCAN_DENIED;
+	if (!rc && s->fds.err)
+		return S_unseen(p, name, s->fds.err, f);
 	return rc;
 }
 
@@ -274,7 +289,7 @@ S_see_maps(struct scan *s, const struct proc *p, const char *name, bool *any,
 	*any = false;
 	fd = openat(p->dirfd, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return S_denied(errno) ? SCAN_DENIED : 0;
+		return S_unseen(p, name, errno, f);
 	for (;;) {
 		ssize_t n = read(fd, s->maps + have, sizeof(s->maps) - have);
 		int rc;
@@ -282,7 +297,7 @@ S_see_maps(struct scan *s, const struct proc *p, const char *name, bool *any,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return S_denied(errno) ? SCAN_DENIED : 0;
+			return S_unseen(p, name, errno, f);
 		if (n == 0)
 			return 0;
 		*any = true;
@@ -350,7 +365,7 @@ S_see_threads(struct scan *s, const struct proc *p, bool mapped,
 
 	fd = openat(p->dirfd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return S_denied(errno) ? SCAN_DENIED : 0;
+		return S_unseen(p, "task", errno, f);
 	s->table[0] = p->pid;
 	s->tables = 1;
 	proc_list_begin(&s->tasks, fd);
@@ -358,6 +373,8 @@ S_see_threads(struct scan *s, const struct proc *p, bool mapped,
 		if (atoi(number) != p->pid)
 			rc = S_see_thread(s, p, (pid_t)atoi(number), &mapped,
 					  h, f);
+	if (!rc && s->tasks.err)
+		return S_unseen(p, "task", s->tasks.err, f);
 	return rc;
 }
 

@@ -112,6 +112,50 @@ def test_sigterm_that_stops_holdfast_in_the_pause_resumes_the_writer():
         not_traced(w.pid)
 
 
+def in_the_pause(w, child):
+    """Waits until the writer is seen to be stopped by the capture."""
+    while child.poll() is None:
+        with open(f'/proc/{w.pid}/status') as f:
+            if 'TracerPid:\t0\n' not in f.read():
+                return
+    raise AssertionError('it ended without a pause')
+
+
+def large(d, w):
+    db = bank(w, f'{d}/app.db')
+    w.many('insert into acct values(?, zeroblob(?), 0)',
+           [(1000 + i, 1 << 20) for i in range(200)])
+    return db
+
+
+def test_what_would_end_or_stop_us_waits_in_the_pause():
+    """SIGCHLD too, which announces the stops that we wait for."""
+    with folder() as d, folder() as out, Writer() as w:
+        child = spawn('capture', '-o', f'{out}/p', large(d, w))
+        in_the_pause(w, child)
+        with open(f'/proc/{child.pid}/status') as f:
+            blocked = int(f.read().split('SigBlk:')[1].split()[0], 16)
+        finish(child).expect(YES, NOT_CHECKED)
+        for name in ('INT', 'TERM', 'HUP', 'CHLD', 'TSTP', 'TTIN', 'TTOU'):
+            number = getattr(signal, 'SIG' + name)
+            assert blocked >> (number - 1) & 1, f'SIG{name} does not wait'
+
+
+def test_ctrl_z_in_the_pause_stops_us_when_the_writer_runs():
+    with folder() as d, folder() as out, Writer() as w:
+        # A group of its own below ours: an orphaned one ignores the stop.
+        child = spawn('capture', '-o', f'{out}/p', large(d, w),
+                      preexec_fn=lambda: os.setpgid(0, 0))
+        in_the_pause(w, child)
+        child.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(child.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status), status
+        not_traced(w.pid)
+        w.sql('update acct set bal = bal where id = 1')
+        child.send_signal(signal.SIGCONT)
+        finish(child).expect(YES, NOT_CHECKED)
+
+
 def test_a_full_disk_is_trouble_and_leaves_nothing():
     need_root()
     unshare = need_tool('unshare')
@@ -145,6 +189,23 @@ def test_a_file_size_limit_is_trouble_and_leaves_nothing():
         same(os.listdir(out), [])
         w.sql('update acct set bal = bal where id = 1')
         not_traced(w.pid)
+
+
+def test_too_few_descriptors_are_trouble_and_hide_no_writer():
+    """Of two writers both are paused, or it is trouble: at any number."""
+    with folder() as d, folder() as out, Writer() as w, Writer() as other:
+        db = bank(w, f'{d}/app.db')
+        other.open(db)
+        other.sql('select 1 from acct')
+        for n in range(8, 40):
+            r = run('capture', '--json', '-o', f'{out}/p', db,
+                    preexec_fn=lambda: resource.setrlimit(
+                        resource.RLIMIT_NOFILE, (n, n)))
+            r.expect(YES, NOT_CHECKED, TROUBLE)
+            if r.status != TROUBLE:
+                same(len(r.json()['writers']), 2, f'writers, {n} descriptors')
+                os.unlink(f'{out}/p')
+            same(os.listdir(out), [])
 
 
 def test_a_folder_that_does_not_take_the_packet_is_trouble():
