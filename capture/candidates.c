@@ -54,7 +54,28 @@ S_role_of_bytes(const unsigned char *bytes, size_t n, enum role *role)
 	return 1;
 }
 
-/* 0 and *role: link is one of the mains' links with a sidecar's suffix. */
+/* 0 and *role: the first n bytes of link are main's, with its suffix. */
+static int
+S_role_of_suffix(const char *link, size_t n, const char *main, size_t base,
+		 enum role *role)
+{
+	for (enum role r = ROLE_WAL; r < ROLE_COUNT; r++) {
+		const char *suffix = role_suffix(r);
+
+		if (n == base + strlen(suffix) &&
+		    memcmp(link, main, base) == 0 &&
+		    memcmp(link + base, suffix, n - base) == 0) {
+			*role = r;
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/*
+ * 0 and *role: link is one of the mains' links with a sidecar's suffix. A
+ * main may be called so that its name ends as those of unlinked files do.
+ */
 static int
 S_role_of_name(const struct holder *table, dev_t dev, ino_t ino,
 	       const char *link, enum role *role)
@@ -68,17 +89,11 @@ S_role_of_name(const struct holder *table, dev_t dev, ino_t ino,
 
 		if (m->dev != dev || m->ino != ino)
 			continue;
-		(void)names_link_gone(m->link, &base);
-		for (enum role r = ROLE_WAL; r < ROLE_COUNT; r++) {
-			const char *suffix = role_suffix(r);
-
-			if (n == base + strlen(suffix) &&
-			    memcmp(link, m->link, base) == 0 &&
-			    memcmp(link + base, suffix, n - base) == 0) {
-				*role = r;
-				return 0;
-			}
-		}
+		if (names_link_gone(m->link, &base) &&
+		    !S_role_of_suffix(link, n, m->link, base, role))
+			return 0;
+		if (!S_role_of_suffix(link, n, m->link, strlen(m->link), role))
+			return 0;
 	}
 	return 1;
 }

@@ -37,6 +37,7 @@ struct run {
 	struct inspection found;
 	uint64_t now_ns;	/* CLOCK_REALTIME of the pause */
 	unsigned attempts;
+	bool read;		/* this attempt came to the reads */
 };
 
 static void
@@ -77,18 +78,23 @@ S_run_init(struct run *r, const struct capture_request *q, struct fault *f)
 }
 
 /* Sizes that names give: good enough to make room before the pause. */
-static void
-S_guess_sizes(const struct run *r, uint64_t bytes[ROLE_COUNT])
+static int
+S_look_at_names(const struct run *r, uint64_t bytes[ROLE_COUNT],
+		struct fault *f)
 {
 	struct fault ignored = FAULT_INIT;
 	struct names n = NAMES_INIT;
+	int rc = 0;
 
 	memset(bytes, 0, ROLE_COUNT * sizeof(*bytes));
-	if (names_open(&n, r->selection.path, &ignored) == 0)
+	if (names_open(&n, r->selection.path, &ignored) == 0) {
 		for (enum role k = 0; k < ROLE_COUNT; k++)
 			if (n.entry[k].exists && S_ISREG(n.entry[k].mode))
 				bytes[k] = (uint64_t)n.entry[k].size;
+		rc = packet_writer_check_name(r->packet, n.dirfd, n.base, f);
+	}
 	names_free(&n);
+	return rc;
 }
 
 static void
@@ -118,7 +124,9 @@ S_prepare(struct run *r, struct fault *f)
 	if (rc)
 		return rc;
 	packet_writer_watch(r->packet, signals_pending, S_progress, r);
-	S_guess_sizes(r, bytes);
+	rc = S_look_at_names(r, bytes, f);
+	if (rc)
+		return rc;
 	return packet_writer_prepare(r->packet, r->selection.base, bytes,
 				     r->stage, f);
 }
@@ -188,12 +196,14 @@ S_attempt(struct run *r, struct fault *f)
 	int rc;
 
 	hold_free(&r->hold);
+	r->read = false;
 	r->attempts++;
 	rc = hold_look(&r->hold, &r->selection, &r->rules, f);
 	if (rc == 0)
 		rc = hold_live(&r->hold, &r->selection, &r->rules, f);
 	else if (rc == 1)
 		rc = hold_stopped(&r->hold, &r->selection, &r->rules, f);
+	r->read = rc == 0;
 	if (!rc)
 		rc = S_read_twice(r, f);
 	hold_release(&r->hold);
@@ -224,8 +234,18 @@ S_let_them_run(uint64_t ns)
 
 /*
  * What is ambiguous now may be plain after the writer's next commit or
- * checkpoint: other moments are tried, ever farther apart.
+ * checkpoint, and where a process came or went while we stopped the others
+ * the next one may not. What moved during the reads is told instead.
  */
+static bool
+S_may_pass(const struct run *r, const struct fault *tried)
+{
+	if (tried->code == FAULT_AMBIGUOUS)
+		return r->hold.nprocs > 0;
+	return tried->code == FAULT_UNSTABLE && !r->read;
+}
+
+/* Other moments are tried, ever farther apart. */
 static int
 S_attempts(struct run *r, struct fault *f)
 {
@@ -237,7 +257,7 @@ S_attempts(struct run *r, struct fault *f)
 		bool last = r->attempts == ATTEMPTS_MAX ||
 			    clock_left_ns(until) == 0;
 
-		if (tried.code != FAULT_AMBIGUOUS || last) {
+		if (!S_may_pass(r, &tried) || last) {
 			*f = tried;
 			return r->attempts > 1 ?
 			       fault_wrap(f, "%u attempts", r->attempts) :

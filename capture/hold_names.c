@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "capture/stopped.h"
 
 /* Bounds the look at the content of a sidecar. */
@@ -131,6 +132,23 @@ S_has_idle_shm(const struct hold *h, const struct names *n)
 	       e->size > 0;
 }
 
+/*
+ * A journal whose first byte is 0 is not hot (as journal_mode PERSIST leaves
+ * it): SQLite looks at no more of it, and whose it is does not matter.
+ */
+static int
+S_undoes_nothing(const struct held *h, bool *nothing, struct fault *f)
+{
+	unsigned char first = 1;
+	size_t got;
+	int rc = 0;
+
+	if (h->role == ROLE_JOURNAL)
+		rc = io_pread(h->fd, &first, sizeof(first), 0, &got, f);
+	*nothing = first == 0;
+	return rc;
+}
+
 /* As S_take_idle, and asks the content whether the name may be right. */
 static int
 S_take_and_prove(struct hold *h, const struct names *n, enum role r,
@@ -144,6 +162,9 @@ S_take_and_prove(struct hold *h, const struct names *n, enum role r,
 		rc = S_take_idle(h, n, ROLE_SHM, rules, f);
 	if (!rc)
 		rc = bind_idle(h->held, r, by, &proven, f);
+	if (rc || proven)
+		return rc;
+	rc = S_undoes_nothing(&h->held[r], &proven, f);
 	if (rc || proven)
 		return rc;
 	return notes_add(&h->notes, f, role_name(r), "only its name ties it to "

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +105,7 @@ packet_writer_watch(struct packet_writer *w, int (*interrupted)(void),
 		    void (*progress)(void *arg, uint64_t done, uint64_t total),
 		    void *arg)
 {
-	w->interrupted = interrupted;
+	w->interrupted = w->out.interrupted = interrupted;
 	w->progress = progress;
 	w->arg = arg;
 }
@@ -169,6 +170,28 @@ packet_writer_replaces(const struct packet_writer *w, dev_t dev, ino_t ino)
 
 	return fstatat(w->out.dir, w->out.name, &st, AT_SYMLINK_NOFOLLOW) == 0
 	       && st.st_dev == dev && st.st_ino == ino;
+}
+
+int
+packet_writer_check_name(const struct packet_writer *w, int dirfd,
+			 const char *database, struct fault *f)
+{
+	char name[NAME_MAX + 16];
+	struct stat at, ours;
+
+	if (fstat(dirfd, &at) || fstat(w->out.dir, &ours))
+		return fault_sys(f, FAULT_TROUBLE, errno, "fstat");
+	if (at.st_dev != ours.st_dev || at.st_ino != ours.st_ino)
+		return 0;
+	for (enum role r = 0; r < ROLE_COUNT; r++) {
+		(void)snprintf(name, sizeof(name), "%s%s", database,
+			       role_suffix(r));
+		if (strcmp(name, w->out.name) == 0)
+			return fault_set(f, FAULT_USAGE, "write %s: it is the "
+					 "name of the database's own %s file",
+					 w->path, role_name(r));
+	}
+	return 0;
 }
 
 static int

@@ -90,6 +90,15 @@ bool
 packet_writer_replaces(const struct packet_writer *w, dev_t dev, ino_t ino);
 
 /*
+ * FAULT_USAGE: the output's name is that of the database below dirfd or of
+ * one of its sidecars, be it there or not. SQLite would take the packet for
+ * a journal and delete it.
+ */
+int
+packet_writer_check_name(const struct packet_writer *w, int dirfd,
+			 const char *database, struct fault *f);
+
+/*
  * Hashes, and writes everything but the data. m must be filled (its database
  * is the name given to reserve) but for each member's presence, bytes and
  * sha256 and the block list, which are set here. FAULT_USAGE where the output

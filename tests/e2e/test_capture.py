@@ -5,7 +5,7 @@ import subprocess
 
 from holdfast import (DELETE, NOBODY, NOT_CHECKED, REFUSED, TROUBLE, USAGE,
                       WAL, YES, Writer, as_nobody, bank, beside, capture,
-                      each, finish, folder, has, limit, make, need_root,
+                      each, finish, folder, has, lacks, limit, make, need_root,
                       need_tool, peak_memory, query, reachable_writer,
                       recover, run, same, snapshot, spawn)
 
@@ -294,6 +294,57 @@ def test_a_database_that_nobody_holds_is_captured_as_stopped():
         got = capture(db, f'{d}/p')
         same((got['authority'], got['writers']), ('stopped', []))
         same(query(f'{d}/p', SUM), [['1', '1000']])
+
+
+def test_processes_that_open_it_for_a_moment_are_no_reason_to_refuse():
+    """What comes and goes before the reads is tried again, not told."""
+    need_tool('sqlite3')
+    with folder() as d:
+        db = make(f'{d}/app.db', 'create table acct(id, bal)',
+                  'insert into acct values(1, 1000)')
+        loop = subprocess.Popen(
+            ['sh', '-c', 'while :; do sqlite3 "$1" '
+             '"select sum(bal) from acct"; done', 'sh', db],
+            stdout=subprocess.DEVNULL, start_new_session=True)
+        try:
+            for i in range(25):
+                r = run('capture', '-o', f'{d}/p{i}', db)
+                r.expect(YES, NOT_CHECKED, REFUSED)
+                if r.status == REFUSED:
+                    has(r.err, 'while we read')
+        finally:
+            os.killpg(loop.pid, signal.SIGKILL)
+            loop.wait()
+
+
+@each('', '-wal', '-shm', '-journal')
+def test_a_packet_never_gets_a_name_of_the_database(suffix):
+    """SQLite would take it for a journal and delete it."""
+    with folder() as d, Writer() as w:
+        db = bank(w, f'{d}/app.db', DELETE)
+        before = snapshot(d)
+        r = run('capture', '--force', '-o', f'{db}{suffix}', db)
+        r.expect(USAGE)
+        has(r.err, f'{db}{suffix}')
+        same(snapshot(d), before)
+
+
+def test_a_journal_that_persists_and_undoes_nothing_is_nothing_to_check():
+    with folder() as d, Writer() as w:
+        db = bank(w, f'{d}/app.db', ('journal_mode=persist',))
+        assert os.path.getsize(db + '-journal') > 0
+        same(capture(db, f'{d}/p')['not_checked'], [])
+        same(query(f'{d}/p', SUM), [['20', '1000']])
+
+
+def test_a_stopped_database_that_is_refused_is_not_tried_again():
+    with folder() as d, folder() as out, Writer() as w:
+        os.mkdir(f'{d}/open')
+        db = bank(w, f'{d}/open/app.db')
+        w.crash()
+        os.chmod(f'{d}/open', 0o777)
+        r = run('capture', '-o', f'{out}/p', db).expect(REFUSED)
+        lacks(r.err, 'attempts')
 
 
 def test_a_crashed_writers_wal_is_captured_with_its_committed_rows():
