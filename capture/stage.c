@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/memory.h"
 #include "base/own.h"
 #include "base/worker.h"
 #include "reply/ask.h"
@@ -248,26 +249,6 @@ stage_compare(struct stage *s, int from, uint64_t size, int to,
 	return S_run(s, f);
 }
 
-/* Bytes that may be had without pushing others out; 0: not known. */
-static uint64_t
-S_memory_available(void)
-{
-	struct fault ignored = FAULT_INIT;
-	unsigned long long kib;
-	char text[1024], *line;
-	size_t got;
-	OWN_FD(fd);
-
-	fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || io_read(fd, text, sizeof(text) - 1, &got, &ignored))
-		return 0;
-	text[got] = '\0';
-	line = strstr(text, "MemAvailable:");
-	if (!line || sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
-		return 0;
-	return kib << 10;
-}
-
 static int
 S_allocate(int to, uint64_t offset, uint64_t size, int (*interrupted)(void),
 	   struct fault *f)
@@ -289,7 +270,7 @@ int
 stage_prepare(struct stage *s, int to, uint64_t offset, uint64_t size,
 	      int (*interrupted)(void), struct fault *f)
 {
-	uint64_t most = S_memory_available() / PREFAULT_SHARE;
+	uint64_t most = memory_available() / PREFAULT_SHARE;
 	int rc;
 
 	if (size == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/own.h"
 
 #define ASK_KEPT_MAX (32u << 20)
@@ -42,6 +43,24 @@ S_open_side(struct ask_run *r, const struct args *a, size_t side,
 	return 0;
 }
 
+#define MEMORY_PART 4	/* of what is free */
+
+/*
+ * Checks look at pages in any order and again: a copy in memory pays. Of two
+ * sides each page is read once and in order: there it does not.
+ */
+static uint64_t
+S_memory_limit(const struct args *a, size_t sides)
+{
+	uint64_t part = memory_available() / MEMORY_PART;
+
+	if (a->memory_limit)
+		return a->memory_limit;
+	if (sides > 1)
+		return ASK_MEMORY_DEFAULT;
+	return part > ASK_MEMORY_DEFAULT ? part : ASK_MEMORY_DEFAULT;
+}
+
 int
 ask_open(struct ask_run *r, const struct args *a, size_t sides,
 	 struct fault *f)
@@ -54,10 +73,10 @@ ask_open(struct ask_run *r, const struct args *a, size_t sides,
 	ask_init(&r->ask, ASK_RECOVER);
 	r->ask.flags = (a->live ? ASK_LIVE_VIEW : 0u) |
 		       (a->ignore_rowid ? ASK_IGNORE_ROWID : 0u);
-	r->ask.memory_limit = a->memory_limit;
+	r->ask.memory_limit = S_memory_limit(a, sides);
 	r->ask.output_limit = a->output_limit;
 	r->limits = (struct warden_limits){
-		.memory = a->memory_limit,
+		.memory = r->ask.memory_limit,
 		.output = a->output_limit,
 		.cpu_seconds = a->cpu_seconds,
 	};
