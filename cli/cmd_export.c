@@ -166,6 +166,28 @@ S_spare_evidence(const struct ask_run *r, const struct publish *p,
 	return 0;
 }
 
+/*
+ * A WAL or a journal that lies there already belongs to some other file of
+ * that name; SQLite would play it into ours at the first open.
+ */
+static int
+S_check_beside(const struct publish *p, struct fault *f)
+{
+	static const char *const suffix[] = { "-wal", "-journal" };
+	char name[sizeof(p->name) + sizeof("-journal")];
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(suffix) / sizeof(suffix[0]); i++) {
+		(void)snprintf(name, sizeof(name), "%s%s", p->name, suffix[i]);
+		if (fstatat(p->dir, name, &st, 0) || st.st_size == 0)
+			continue;
+		(void)fault_set(f, FAULT_TROUBLE, "%s is there already: SQLite"
+				" would apply it to %s", name, p->name);
+		return fault_hint(f, "take another name or remove it");
+	}
+	return 0;
+}
+
 /* The file's own fingerprint, from a run that never saw the evidence. */
 static int
 S_read_back(const struct ask_run *like, struct image *image,
@@ -204,6 +226,8 @@ S_export(const struct args *a, struct ask_run *r, struct exported *e,
 
 	if (!rc)
 		rc = S_spare_evidence(r, &p, f);
+	if (!rc)
+		rc = S_check_beside(&p, f);
 	if (rc)
 		return rc;
 	image.fd = p.fd;
@@ -219,7 +243,8 @@ S_export(const struct args *a, struct ask_run *r, struct exported *e,
 				 "the new file has another fingerprint than"
 				 " the evidence: it was not kept");
 	e->bytes = image.bytes;
-	return publish_commit(&p, f);
+	rc = S_check_beside(&p, f);
+	return rc ? rc : publish_commit(&p, f);
 }
 
 static void

@@ -360,6 +360,19 @@ def test_export_replaces_nothing_without_force():
             same(f.read(), 'precious')
 
 
+@each('-wal', '-journal')
+def test_export_appears_beside_no_sidecar_of_another_file(suffix):
+    with folder() as d:
+        db = make(f'{d}/app.db', "create table t(k); insert into t values(1)")
+        with open(f'{d}/x.db{suffix}', 'wb') as f:
+            f.write(b'a stranger')
+        r = run('export', db, '-o', f'{d}/x.db').expect(TROUBLE)
+        has(r.err, f'x.db{suffix} is there already')
+        same(sorted(os.listdir(d)), ['app.db', f'x.db{suffix}'])
+        os.truncate(f'{d}/x.db{suffix}', 0)     # as SQLite leaves it at times
+        run('export', db, '-o', f'{d}/x.db').expect(YES, NOT_CHECKED)
+
+
 def test_export_of_a_captured_wal_agrees_with_stock_sqlite():
     sqlite = need_tool('sqlite3')
     with folder() as d, Writer() as w:
