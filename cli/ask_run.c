@@ -45,19 +45,13 @@ S_open_side(struct ask_run *r, const struct args *a, size_t side,
 
 #define MEMORY_PART 4	/* of what is free */
 
-/*
- * Checks look at pages in any order and again: a copy in memory pays. Of two
- * sides each page is read once and in order: there it does not.
- */
 static uint64_t
-S_memory_limit(const struct args *a, size_t sides)
+S_memory_limit(const struct args *a)
 {
 	uint64_t part = memory_available() / MEMORY_PART;
 
 	if (a->memory_limit)
 		return a->memory_limit;
-	if (sides > 1)
-		return ASK_MEMORY_DEFAULT;
 	return part > ASK_MEMORY_DEFAULT ? part : ASK_MEMORY_DEFAULT;
 }
 
@@ -73,7 +67,7 @@ ask_open(struct ask_run *r, const struct args *a, size_t sides,
 	ask_init(&r->ask, ASK_RECOVER);
 	r->ask.flags = (a->live ? ASK_LIVE_VIEW : 0u) |
 		       (a->ignore_rowid ? ASK_IGNORE_ROWID : 0u);
-	r->ask.memory_limit = S_memory_limit(a, sides);
+	r->ask.memory_limit = S_memory_limit(a);
 	r->ask.output_limit = a->output_limit;
 	r->limits = (struct warden_limits){
 		.memory = r->ask.memory_limit,
@@ -92,6 +86,11 @@ ask_open(struct ask_run *r, const struct args *a, size_t sides,
 		evidence_side(r->evidence[i], EVIDENCE_FD + (int)r->nfds,
 			      r->fds + r->nfds, &n, &r->ask.side[i]);
 		r->nfds += n;
+		/*
+		 * Of two sides each page is read once and in order: a copy
+		 * in memory would cost more than it saves.
+		 */
+		r->ask.side[i].in_place = sides > 1;
 	}
 	return 0;
 }

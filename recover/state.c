@@ -28,6 +28,7 @@ struct state {
 	struct state_facts facts;
 	struct vfs *vfs;		/* owned */
 	uint64_t memory;		/* the limit */
+	bool in_place;			/* never copied into memory */
 	uint64_t now_ns;
 	sqlite3 *db;			/* owned: holds the copy in memory, or
 					   the first one over the images */
@@ -206,7 +207,8 @@ S_take_facts(struct state *s, struct fault *f)
 static bool
 S_fits(const struct state *s)
 {
-	return (uint64_t)s->facts.page_count * s->facts.page_size <=
+	return !s->in_place &&
+		(uint64_t)s->facts.page_count * s->facts.page_size <=
 		s->memory / MEMORY_SHARE;
 }
 
@@ -323,6 +325,7 @@ S_judge(struct state *s, const struct ask_side *side, enum state_view view,
 		rc = account_judge(a, view, side->refuse_journal != 0, f);
 	if (rc)
 		return rc;
+	s->in_place = side->in_place != 0;
 	s->facts.wal = *wal_account(a->wal);
 	s->facts.journal = *journal_account(a->journal);
 	s->facts.wal_mode = a->header.wal;

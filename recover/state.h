@@ -7,7 +7,8 @@
  *
  * SQLite recovers over the held VFS; the result is copied by its backup
  * API into memory, and the connection over the images is closed. Where that
- * would pass the memory limit, connections work over the images instead and
+ * would pass the memory limit, or the side asks to be read in place,
+ * connections work over the images instead and
  * in_memory is false.
  */
 #ifndef RECOVER_STATE_H

@@ -69,6 +69,7 @@ struct ask_side {
 	struct ask_member member[ROLE_COUNT];
 	int32_t blocks_fd;
 	uint32_t refuse_journal;
+	uint32_t in_place;	/* never copied into memory */
 	uint64_t blocks_offset;
 	uint64_t blocks_count;
 	unsigned char blocks_sha256[DIGEST_BYTES];	/* of the whole list */
