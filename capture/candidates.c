@@ -193,11 +193,9 @@ S_add_locks(struct candidates *c, const struct proc *p,
 		struct candidate *main = S_find(c, e->dev, e->ino);
 		int rc;
 
-		/* A thread's own table has its locks out of our sight. */
-		if (e->fd < 0 || e->tid != p->pid || !main ||
-		    main->held.role != ROLE_MAIN)
+		if (e->fd < 0 || !main || main->held.role != ROLE_MAIN)
 			continue;
-		rc = locks_of_main(p, e->fd, &main->locks, f);
+		rc = locks_of_main(p, e->tid, e->fd, &main->locks, f);
 		if (rc)
 			return rc;
 	}

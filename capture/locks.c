@@ -69,17 +69,17 @@ S_close_file(FILE **file)
 }
 
 int
-locks_of_main(const struct proc *p, int fd, struct main_locks *out,
+locks_of_main(const struct proc *p, pid_t tid, int fd, struct main_locks *out,
 	      struct fault *f)
 {
-	char name[32];
+	char name[48];
 	FILE *file __attribute__((cleanup(S_close_file))) = NULL;
 	struct main_locks found = *out;
 	size_t room = 0;
 	OWN_MEM(char, line);
 	OWN_FD(info);
 
-	(void)snprintf(name, sizeof(name), "fdinfo/%d", fd);
+	(void)snprintf(name, sizeof(name), "task/%d/fdinfo/%d", (int)tid, fd);
 	info = openat(p->dirfd, name, O_RDONLY | O_CLOEXEC);
 	if (info < 0 && (errno == ENOENT || errno == ESRCH))
 		return fault_set(f, FAULT_UNSTABLE,

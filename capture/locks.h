@@ -27,12 +27,12 @@ struct main_locks {
 
 /*
  * Adds to *out the POSIX and OFD locks that were taken through descriptor
- * fd. The kernel shows a lock only at the descriptor that took it, and
+ * fd of the table of thread tid. The kernel shows a lock only at the descriptor that took it, and
  * SQLite may take it through any that it has: ask for every descriptor of
  * the inode, with one *out. FAULT_UNSTABLE: the descriptor is not open.
  */
 int
-locks_of_main(const struct proc *p, int fd, struct main_locks *out,
+locks_of_main(const struct proc *p, pid_t tid, int fd, struct main_locks *out,
 	      struct fault *f);
 
 #endif

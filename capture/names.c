@@ -125,6 +125,14 @@ S_substituted(const struct names *n, const struct held *h,
 {
 	const char *suffix = role_suffix(h->role);
 
+	/* Nobody's descriptor: it was opened by its name, a moment ago. */
+	if (h->pid <= 0)
+		return fault_set(f, FAULT_UNSTABLE, "the name %s/%s%s changed "
+				 "while we looked: it was %ju:%ju, is %ju:%ju",
+				 n->dir, n->base, suffix,
+				 (uintmax_t)h->st.st_dev,
+				 (uintmax_t)h->st.st_ino,
+				 (uintmax_t)e->dev, (uintmax_t)e->ino);
 	if (!e->exists)
 		fault_set(f, FAULT_REFUSED, "displaced %s: process %d holds "
 			  "%ju:%ju as descriptor %d, and nothing is named "

@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+import sys
 
 from holdfast import (DELETE, NOBODY, NOT_CHECKED, REFUSED, TROUBLE, USAGE,
                       WAL, YES, Writer, as_nobody, bank, beside, capture,
@@ -390,6 +391,29 @@ def test_journal_mode_memory_inside_a_transaction_is_refused():
         w.sql('commit')
         capture(db, f'{d}/p')
         same(query(f'{d}/p', SUM), [['400', '20000']])
+
+
+def test_the_same_in_a_thread_with_a_descriptor_table_of_its_own():
+    code = ('import ctypes, sqlite3, sys, threading\n'
+            'def work():\n'
+            '    assert ctypes.CDLL(None).unshare(0x400) == 0\n'
+            '    c = sqlite3.connect(sys.argv[1], isolation_level=None)\n'
+            '    c.execute("pragma journal_mode=memory")\n'
+            '    c.execute("begin exclusive")\n'
+            '    print("inside", flush=True)\n'
+            '    sys.stdin.read()\n'
+            'threading.Thread(target=work).start()\n')
+    with folder() as d:
+        db = make(f'{d}/app.db', 'create table t(x)')
+        w = subprocess.Popen([sys.executable, '-c', code, db],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            same(w.stdout.readline(), b'inside\n')
+            r = run('capture', '--timeout', '0.2', '-o', f'{d}/p', db)
+            r.expect(REFUSED)
+            has(r.err, 'MEMORY')
+        finally:
+            w.communicate()
 
 
 def test_an_idle_begin_immediate_in_delete_mode_is_no_reason_to_refuse():

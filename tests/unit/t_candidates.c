@@ -176,7 +176,8 @@ a_file_is_read_only_here_and_the_writers_locks_stay(void **state)
 	assert_int_equal(fcntl(x->found.list[0].held.fd, F_GETFL) & O_ACCMODE,
 			 O_RDONLY);
 	candidates_free(&x->found);
-	assert_int_equal(locks_of_main(&x->proc, fd, &after, &x->fault), 0);
+	assert_int_equal(locks_of_main(&x->proc, x->proc.pid, fd, &after,
+				       &x->fault), 0);
 	assert_true(after.shared);
 }
 

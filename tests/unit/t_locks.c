@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +94,7 @@ S_seen(struct wish w)
 
 	assert_true(ready);
 	assert_int_equal(proc_open(pid, &p, &f), 0);
-	if (locks_of_main(&p, 100, &found, &f))
+	if (locks_of_main(&p, p.pid, 100, &found, &f))
 		fail_msg("%s", f.text);
 	target_kill(pid);
 	(void)munmap(s, sizeof(*s));
@@ -197,8 +198,59 @@ what_was_found_before_is_kept(void **state)
 	fd = open(path, O_RDONLY);
 	assert_true(fd >= 0);
 	assert_int_equal(proc_open(getpid(), &p, &f), 0);
-	assert_int_equal(locks_of_main(&p, fd, &found, &f), 0);
+	assert_int_equal(locks_of_main(&p, p.pid, fd, &found, &f), 0);
 	S_assert(found, false, true, false, false);
+}
+
+/* As a thread of the target, with a table that the leader does not share. */
+static void *
+S_lock_alone(void *arg)
+{
+	struct shared *s = arg;
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
+			   .l_start = 0x40000001, .l_len = 1 };
+	int fd;
+
+	if (unshare(CLONE_FILES) == 0) {
+		fd = open(path, O_RDWR);
+		if (dup2(fd, 100) == 100 && fcntl(100, F_SETLK, &l) == 0)
+			atomic_store(&s->ready, (uint64_t)gettid());
+	}
+	(void)pause();
+	return NULL;
+}
+
+static void
+S_lock_in_a_thread(struct shared *s, void *arg)
+{
+	pthread_t thread;
+
+	(void)arg;
+	(void)pthread_create(&thread, NULL, S_lock_alone, s);
+	for (;;)
+		(void)pause();
+}
+
+static void
+a_lock_in_a_threads_own_table_is_seen_there(void **state)
+{
+	struct fault f = FAULT_INIT;
+	struct main_locks found = MAIN_LOCKS_INIT;
+	struct shared *s = target_shared();
+	pid_t pid = target_fork(S_lock_in_a_thread, s, NULL);
+	bool ready = BECOMES(atomic_load(&s->ready) > 1);
+	OWN_PROC(p);
+
+	(void)state;
+	assert_true(ready);
+	assert_int_equal(proc_open(pid, &p, &f), 0);
+	assert_int_equal(locks_of_main(&p, pid, 100, &found, &f),
+			 -FAULT_UNSTABLE);
+	assert_int_equal(locks_of_main(&p, (pid_t)atomic_load(&s->ready), 100,
+				       &found, &f), 0);
+	S_assert(found, false, true, false, false);
+	target_kill(pid);
+	(void)munmap(s, sizeof(*s));
 }
 
 static void
@@ -210,7 +262,8 @@ a_descriptor_that_is_not_open_is_unstable(void **state)
 
 	(void)state;
 	assert_int_equal(proc_open(getpid(), &p, &f), 0);
-	assert_int_equal(locks_of_main(&p, 999, &found, &f), -FAULT_UNSTABLE);
+	assert_int_equal(locks_of_main(&p, p.pid, 999, &found, &f),
+			 -FAULT_UNSTABLE);
 }
 
 int
@@ -226,6 +279,7 @@ main(void)
 		cmocka_unit_test(a_lock_to_the_end_of_the_file_covers_all),
 		cmocka_unit_test(open_file_description_locks_count),
 		cmocka_unit_test(what_was_found_before_is_kept),
+		cmocka_unit_test(a_lock_in_a_threads_own_table_is_seen_there),
 		cmocka_unit_test(a_descriptor_that_is_not_open_is_unstable),
 	};
 

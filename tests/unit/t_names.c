@@ -204,6 +204,20 @@ a_deleted_mark_is_taken_off_unless_a_file_is_called_so(void **state)
 	names_free(&n);
 }
 
+static void
+a_name_that_we_opened_and_that_moved_is_unstable(void **state)
+{
+	struct fixture *x = *state;
+	enum role idle;
+
+	S_hold_both(x);
+	x->held[ROLE_MAIN].pid = 0;
+	x->held[ROLE_MAIN].pid_fd = -1;
+	assert_int_equal(unlinkat(x->dir.fd, "a.db", 0), 0);
+	assert_int_equal(S_look_and_judge(x, &idle), -FAULT_UNSTABLE);
+	assert_null(strstr(x->fault.text, "process"));
+}
+
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, S_setup, S_teardown)
 
 int
@@ -213,6 +227,7 @@ main(void)
 		CASE(names_that_are_the_held_inodes_agree),
 		CASE(a_substituted_wal_is_refused_with_both_inodes),
 		CASE(an_unlinked_wal_is_refused_as_displaced),
+		CASE(a_name_that_we_opened_and_that_moved_is_unstable),
 		CASE(a_sidecar_that_only_a_name_shows_is_reported_idle),
 		CASE(an_empty_sidecar_by_name_counts_as_none),
 		CASE(a_journal_that_undoes_nothing_is_not_idle),
