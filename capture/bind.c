@@ -164,6 +164,17 @@ S_speaks(const struct candidates *c, const struct matches *ms, size_t side)
 	return false;
 }
 
+/*
+ * The pages that a transaction has overwritten are, in its journal, those of
+ * a clone of its main: but nobody has a lock to write the clone.
+ */
+static bool
+S_is_being_written(const struct candidate *main)
+{
+	return main->locks.reserved || main->locks.pending ||
+	       main->locks.exclusive;
+}
+
 static void
 S_owners_by_pages(const struct candidates *c, const struct matches *ms,
 		  enum role r, int owner[ASK_EXTRAS])
@@ -176,6 +187,9 @@ S_owners_by_pages(const struct candidates *c, const struct matches *ms,
 		if (r == ROLE_JOURNAL && !S_speaks(c, ms, i))
 			continue;
 		owner[i] = S_owner_by_pages(c, ms, i);
+		if (r == ROLE_JOURNAL && owner[i] >= 0 &&
+		    !S_is_being_written(&c->list[owner[i]]))
+			owner[i] = OWNER_UNKNOWN;
 	}
 }
 

@@ -173,6 +173,29 @@ def test_two_clones_of_one_template_are_ambiguous():
         has(r.err, 'ambiguous')
 
 
+@each('written', 'clone')
+def test_a_spilled_journal_is_never_taken_for_that_of_a_clone(which):
+    """The pages that it undoes are still those of the clone."""
+    with folder() as d, Writer() as w:
+        make(f'{d}/template', 'create table t(id integer primary key, x)',
+             'with n(i) as (select 1 union all select i + 1 from n where'
+             " i < 2000) insert into t select i, printf('%.400c', 'o')"
+             ' from n')
+        for name in ('written', 'clone'):
+            shutil.copy(f'{d}/template', f'{d}/{name}.db')
+            w.open(f'{d}/{name}.db', ('journal_mode=delete', 'cache_size=5'),
+                   name)
+        w.sql("update t set x = 'kept' where id = 1", name='clone')
+        w.sql('begin', name='written')
+        w.sql("update t set x = 'new'", name='written')
+        for names in ((), ('--displaced',)):
+            run('capture', *SOON, *names, '--force', '-o', f'{d}/p',
+                f'{d}/{which}.db').expect(YES, NOT_CHECKED)
+            same(query(f'{d}/p', "select sum(x = 'new'), sum(x = 'kept')"
+                       ' from t'), [['0', str(int(which == 'clone'))]])
+        w.sql('commit', name='written')
+
+
 def test_a_hard_link_alias_brings_the_real_sidecars_or_a_refusal():
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')
