@@ -263,7 +263,10 @@ S_live(struct account *a, struct fault *f)
 	a->views_agree = true;
 	if (a->shm.state != SHM_VALID)
 		return 0;
-	if (wal && memcmp(a->shm.salt, w->salt, sizeof(w->salt)) == 0)
+	/* A header alone is enough to know them by: a WAL cut off behind it
+	   had the SHM's frames. */
+	if (w->header_valid &&
+	    memcmp(a->shm.salt, w->salt, sizeof(w->salt)) == 0)
 		return S_live_of_this_wal(a, f);
 	if (a->shm.frames > 0)
 		return 0;

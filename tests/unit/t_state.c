@@ -495,6 +495,19 @@ live_commits_that_recovery_loses_are_damage(void **state)
 	assert_int_equal(x.rc, -FAULT_DAMAGED);
 	assert_non_null(strstr(x.f.text, "recovery loses live commits"));
 	S_close(&x);
+	/* Nothing but its header, or not even a whole frame, is left. */
+	for (size_t left = 32; left < 32 + 4120; left += 2000) {
+		unsigned char *wal = data_slurp(path, "-wal", &n);
+
+		bad = data_copy(path, DATA_ALL);
+		data_spit(bad, "-wal", wal, left);
+		free(wal);
+		S_open(&x, bad, STATE_VIEW_RECOVERY, 0, true);
+		assert_int_equal(x.rc, -FAULT_DAMAGED);
+		assert_non_null(strstr(x.f.text,
+				       "recovery loses live commits"));
+		S_close(&x);
+	}
 	(void)sqlite3_close(db);
 }
 
