@@ -181,6 +181,25 @@ S_named(const struct ask_run *r, struct fault *f)
 	return -(int)f->code;
 }
 
+/*
+ * Damage in a file that somebody wrote while it was read is no property of
+ * that file: it is the change that counts.
+ */
+static int
+S_failed(struct ask_run *r, struct fault *f)
+{
+	struct fault changed = FAULT_INIT;
+
+	for (size_t i = 0; f->code == FAULT_DAMAGED && i < r->sides; i++) {
+		if (!r->evidence[i] ||
+		    !evidence_still(r->evidence[i], &changed))
+			continue;
+		*f = changed;
+		return -(int)f->code;
+	}
+	return S_named(r, f);
+}
+
 int
 ask_next(struct ask_run *r, struct wire_frame *fr, struct fault *f)
 {
@@ -189,7 +208,7 @@ ask_next(struct ask_run *r, struct wire_frame *fr, struct fault *f)
 	for (;;) {
 		rc = warden_next(r->warden, fr, f);
 		if (rc < 0)
-			return S_named(r, f);
+			return S_failed(r, f);
 		if (rc == 1)
 			return S_take_end(r, fr, f);
 		if (fr->type == WIRE_FACT)
