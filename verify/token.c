@@ -205,6 +205,22 @@ S_literal_word(const struct token *t)
 	       token_is(t, "false");
 }
 
+static bool
+S_time_word(const struct token *t)
+{
+	return token_is(t, "current_time") || token_is(t, "current_date") ||
+	       token_is(t, "current_timestamp");
+}
+
+static bool
+S_at_end(const char *sql)
+{
+	struct token t;
+
+	token_next(&sql, &t);
+	return t.kind == TOKEN_END;
+}
+
 bool
 token_literal(const char *sql)
 {
@@ -212,6 +228,8 @@ token_literal(const char *sql)
 	int depth = 0;
 
 	token_next(&sql, &t);
+	if (t.kind == TOKEN_WORD && S_at_end(sql))
+		return !S_time_word(&t);
 	while (token_is(&t, "(") || token_is(&t, "+") || token_is(&t, "-")) {
 		depth += token_is(&t, "(");
 		token_next(&sql, &t);

@@ -58,7 +58,9 @@ token_object(const char *sql);
 void
 token_table_options(const char *sql, bool *without_rowid, bool *strict);
 
-/* One literal, with or without a sign and parentheses. */
+/* One literal, with or without a sign and parentheses, or a lone word, which
+   DEFAULT takes for a text: all that a DEFAULT may be without an expression,
+   but the words for the present time. */
 bool
 token_literal(const char *sql);
 

@@ -160,11 +160,11 @@ literals_are_known_from_expressions(void **state)
 {
 	static const char *const yes[] = {
 		"1", "-1.5e3", "+7", "'x'", "''", "x'00'", "NULL", "true",
-		"(5)", "((-5))", "\"x\"", "0x1F",
+		"(5)", "((-5))", "\"x\"", "0x1F", "a",
 	};
 	static const char *const no[] = {
-		"", "(", "a", "CURRENT_TIMESTAMP", "random()", "1+2",
-		"(1", "1)", "(SELECT 1)", "'a'||'b'", "x", "1; SELECT 2",
+		"", "(", "(a)", "CURRENT_TIMESTAMP", "random()", "1+2",
+		"(1", "1)", "(SELECT 1)", "'a'||'b'", "-x", "1; SELECT 2",
 	};
 
 	(void)state;
@@ -187,6 +187,7 @@ defaults_are_what_sqlite_gives_old_rows(void **state)
 		{ "VARCHAR(3)", "1.5" }, { "INT", "true" },
 		{ "TEXT", "x'41'" }, { "", "(-9223372036854775808)" },
 		{ "CHARINT", "'8'" }, { "FLOATING POINT", "'8'" },
+		{ "TEXT", "abc" }, { "", "\"abc\"" }, { "INT", "[7]" },
 	};
 	char sql[256];
 

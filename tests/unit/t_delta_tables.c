@@ -26,6 +26,7 @@ an_added_column_at_its_default_changes_no_row(void **state)
 		{ "x TEXT NOT NULL DEFAULT ''", "" },
 		{ "x BLOB DEFAULT x'0102'", "" },
 		{ "x DEFAULT (7)", "" },
+		{ "x DEFAULT word", "" },
 		{ "x AS (v||'!')", "" },
 	};
 	const char *b = T "INSERT INTO t VALUES (1,'a'),(2,'b');";
