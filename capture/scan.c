@@ -25,6 +25,7 @@ struct scan {
 	struct proc_list fds, tasks;
 	pid_t table[SCAN_TABLES];	/* one thread of each table seen */
 	size_t tables;
+	bool apart;		/* the kernel says: a table of its own */
 	char maps[SCAN_MAPS_BYTES];
 };
 
@@ -39,6 +40,7 @@ scan_new(struct scan **s, const struct inode_id *ids, size_t n,
 	made->ids = ids;
 	made->n = n;
 	made->tables = 0;
+	made->apart = false;
 	*s = made;
 	return 0;
 }
@@ -117,16 +119,14 @@ S_known(const struct holder *h, pid_t pid, const struct holder_fd *d)
 }
 
 static int
-S_add(struct holder *h, pid_t pid, const struct holder_fd *d, int dirfd,
-      const char *name, struct fault *f)
+S_add(struct holder *h, const struct holder_fd *d, int dirfd, const char *name,
+      struct fault *f)
 {
 	struct holder_fd *grown;
 	char path[PATH_MAX];
 	ssize_t n;
 	OWN_MEM(char, link);
 
-	if (S_known(h, pid, d))
-		return 0;
 	n = readlinkat(dirfd, name, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
 	link = strdup(n > 0 ? path : "?");
@@ -159,7 +159,10 @@ S_see_fd(const struct scan *s, const struct proc *p, pid_t tid, int dirfd,
 	d.ino = st.stx_ino;
 	d.mode = st.stx_mode;
 	d.writable = link.stx_mode & S_IWUSR;
-	return S_add(h, p->pid, &d, dirfd, name, f);
+	/* Where all is asked for, locks are too: each table has its own. */
+	if ((s->ids || !s->apart) && S_known(h, p->pid, &d))
+		return 0;
+	return S_add(h, &d, dirfd, name, f);
 }
 
 /* name is "fd" or "task/TID/fd". */
@@ -251,7 +254,9 @@ S_see_mapping(const struct scan *s, const struct proc *p,
 		&& (m->write
 		    || (S_look(p->dirfd, name, AT_SYMLINK_NOFOLLOW, &link) == 0
 			&& (link.stx_mode & S_IWUSR)));
-	return S_add(h, p->pid, &d, p->dirfd, name, f);
+	if (S_known(h, p->pid, &d))
+		return 0;
+	return S_add(h, &d, p->dirfd, name, f);
 }
 
 /* Whole lines of s->maps[0, len); *left: bytes of a line not ended yet. */
@@ -313,11 +318,17 @@ S_see_maps(struct scan *s, const struct proc *p, const char *name, bool *any,
 
 /* Where the kernel does not answer the tables count as different. */
 static bool
-S_same_table(const struct scan *s, pid_t tid)
+S_same_table(struct scan *s, pid_t tid)
 {
-	for (size_t i = 0; i < s->tables; i++)
-		if (syscall(SYS_kcmp, s->table[i], tid, KCMP_FILES, 0, 0) == 0)
+	s->apart = true;
+	for (size_t i = 0; i < s->tables; i++) {
+		long order = syscall(SYS_kcmp, s->table[i], tid, KCMP_FILES, 0,
+				     0);
+
+		if (order == 0)
 			return true;
+		s->apart = s->apart && order > 0;
+	}
 	return false;
 }
 
