@@ -4,8 +4,8 @@ import signal
 import subprocess
 import sys
 
-from holdfast import (DELETE, NOBODY, NOT_CHECKED, REFUSED, TROUBLE, USAGE,
-                      WAL, YES, Writer, as_nobody, bank, beside, capture,
+from holdfast import (DAMAGED, DELETE, NOBODY, NOT_CHECKED, REFUSED,
+                      TROUBLE, USAGE, WAL, YES, Writer, as_nobody, bank, beside, capture,
                       each, finish, folder, has, lacks, limit, make, need_root,
                       need_tool, peak_memory, query, reachable_writer,
                       recover, run, same, snapshot, spawn)
@@ -229,6 +229,16 @@ def test_without_rights_the_answer_is_trouble_and_what_helps():
         has(r.err, 'root', 'CAP_SYS_PTRACE')
         same(os.listdir(out), [])
         w.sql('update acct set bal = bal')
+
+
+@each('text', 'short')
+def test_what_is_no_database_is_not_captured(which):
+    with folder() as d:
+        with open(f'{d}/app.db', 'wb') as f:
+            f.write(b'no database\n' * (1000 if which == 'text' else 1))
+        r = run('capture', '-o', f'{d}/p', f'{d}/app.db').expect(DAMAGED)
+        has(r.err, {'text': 'not a database', 'short': 'truncated'}[which])
+        same(os.listdir(d), ['app.db'])
 
 
 def test_a_writer_that_may_not_be_seen_is_never_called_nobody():
