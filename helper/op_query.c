@@ -99,7 +99,6 @@ S_sql_fault(sqlite3 *db, int sqlite_rc, struct fault *f)
 	case SQLITE_AUTH:
 	case SQLITE_RANGE:
 	case SQLITE_MISMATCH:
-	case SQLITE_TOOBIG:
 	case SQLITE_READONLY:
 		return S_usage(db, "the SQL is not accepted", f);
 	default:

@@ -206,8 +206,11 @@ state_sql_fault(sqlite3 *db, int sqlite_rc, const char *doing,
 		(void)fault_set(f, FAULT_CAP, "%s: out of memory under "
 				"--memory-limit", doing);
 		return fault_hint(f, "a larger --memory-limit helps");
-	case SQLITE_FULL:
 	case SQLITE_TOOBIG:
+		return fault_set(f, FAULT_CAP, "%s: a value or a text is larger"
+				 " than the limit of %u MiB", doing,
+				 WIRE_CELL_MAX >> 20);
+	case SQLITE_FULL:
 		return S_is(db, sqlite_rc, doing, FAULT_CAP, f);
 	case SQLITE_INTERRUPT:
 		return S_is(db, sqlite_rc, doing, FAULT_INTERRUPTED, f);

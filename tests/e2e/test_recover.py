@@ -45,6 +45,13 @@ def variety(c):
 
 
 @each(*[f'{p}/{e}' for p in PAGE_SIZES for e in ENCODINGS])
+def test_a_value_larger_than_the_limit_is_trouble_that_names_it():
+    with folder() as d:
+        make(f'{d}/a.db', 'create table t(x)')
+        r = run('query', f'{d}/a.db', 'select randomblob(900000000)')
+        has(r.expect(TROUBLE).err, 'limit of 512 MiB')
+
+
 def test_page_size_and_encoding(which):
     size, encoding = which.split('/')
     with folder() as d:
