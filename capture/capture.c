@@ -379,6 +379,8 @@ capture_run(const struct capture_request *q, struct capture_result *out,
 	if (!rc)
 		rc = S_attempts(&r, f);
 	if (!rc)
+		rc = inspect_note(&r.found, &r.hold.notes, f);
+	if (!rc)
 		rc = hold_describe(&r.hold, f);
 	if (!rc)
 		rc = S_fill_manifest(&r, &m, f);

@@ -98,33 +98,12 @@ inspect_staged(const struct packet_writer *w, uint64_t now_ns,
 	return fault_wrap(f, "inspect");
 }
 
-/*
- * A packet of it could be read by nobody. A hot journal can bring a first
- * page back that main has lost.
- */
-static int
-S_is_no_database(const struct inspection *i, struct fault *f)
-{
-	bool foreign = strcmp(i->header, "not-a-database") == 0;
-	bool cut = strcmp(i->header, "short") == 0;
-
-	if ((!foreign && !cut) || strcmp(i->journal, "hot") == 0)
-		return 0;
-	return fault_set(f, FAULT_DAMAGED, foreign ? "it is not a database, "
-			 "or it is encrypted: it does not start as SQLite's "
-			 "files do" : "it is truncated: not even the database "
-			 "header is whole");
-}
-
 int
 inspect_judge(const struct inspection *i, const struct hold *h,
 	      bool refuse_journal, struct fault *f)
 {
 	bool rollback = strcmp(i->header, "ok") == 0 && !i->wal_mode;
-	int rc = S_is_no_database(i, f);
 
-	if (rc)
-		return rc;
 	if (i->super[0]) {
 		fault_set(f, FAULT_REFUSED, "the journal names the "
 			  "super-journal %s: one commit over several "
@@ -157,4 +136,19 @@ inspect_judge(const struct inspection *i, const struct hold *h,
 				 "journal_mode MEMORY or OFF, whose original "
 				 "pages are in no file");
 	return 0;
+}
+
+int
+inspect_note(const struct inspection *i, struct notes *notes, struct fault *f)
+{
+	bool foreign = strcmp(i->header, "not-a-database") == 0;
+	bool cut = strcmp(i->header, "short") == 0;
+
+	/* A hot journal can bring a first page back that main has lost. */
+	if ((!foreign && !cut) || strcmp(i->journal, "hot") == 0)
+		return 0;
+	return notes_add(notes, f, "content", "%s: it was kept as it is, and "
+			 "recover will not read it", foreign ?
+			 "not a database, or encrypted" :
+			 "truncated: the database header is not whole");
 }

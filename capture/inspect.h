@@ -35,4 +35,8 @@ int
 inspect_judge(const struct inspection *i, const struct hold *h,
 	      bool refuse_journal, struct fault *f);
 
+/* What could not be looked into: evidence all the same. */
+int
+inspect_note(const struct inspection *i, struct notes *notes, struct fault *f);
+
 #endif

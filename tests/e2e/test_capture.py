@@ -232,13 +232,14 @@ def test_without_rights_the_answer_is_trouble_and_what_helps():
 
 
 @each('text', 'short')
-def test_what_is_no_database_is_not_captured(which):
+def test_what_is_no_database_is_kept_and_never_called_checked(which):
     with folder() as d:
         with open(f'{d}/app.db', 'wb') as f:
             f.write(b'no database\n' * (1000 if which == 'text' else 1))
-        r = run('capture', '-o', f'{d}/p', f'{d}/app.db').expect(DAMAGED)
-        has(r.err, {'text': 'not a database', 'short': 'truncated'}[which])
-        same(os.listdir(d), ['app.db'])
+        r = run('capture', '-o', f'{d}/p', f'{d}/app.db')
+        has(r.expect(NOT_CHECKED).text(),
+            {'text': 'not a database', 'short': 'truncated'}[which])
+        run('recover', f'{d}/p').expect(DAMAGED)
 
 
 def test_a_writer_that_may_not_be_seen_is_never_called_nobody():

@@ -44,7 +44,6 @@ def variety(c):
     c.commit()
 
 
-@each(*[f'{p}/{e}' for p in PAGE_SIZES for e in ENCODINGS])
 def test_a_value_larger_than_the_limit_is_trouble_that_names_it():
     with folder() as d:
         make(f'{d}/a.db', 'create table t(x)')
@@ -52,6 +51,7 @@ def test_a_value_larger_than_the_limit_is_trouble_that_names_it():
         has(r.expect(TROUBLE).err, 'limit of 512 MiB')
 
 
+@each(*[f'{p}/{e}' for p in PAGE_SIZES for e in ENCODINGS])
 def test_page_size_and_encoding(which):
     size, encoding = which.split('/')
     with folder() as d:
