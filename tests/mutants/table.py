@@ -54,6 +54,18 @@ mutant('binding-off', 'capture/bind.c',
        'test_names: two_databases_without_evidence_of_pairing_are_ambiguous',
        "'ambiguous' is not in")
 
+mutant('clone-takes-the-journal', 'capture/bind.c',
+       '\t\t    !S_is_being_written(&c->list[owner[i]]))\n',
+       '\t\t    0)\n',
+       'test_names: a_spilled_journal_is_never_taken_for_that_of_a_clone[clone]',
+       'displaced journal')
+
+mutant('unseen-is-nobody', 'capture/hold.c',
+       '\t\trc = unseen_refuse_lockers(&main->st, f);\n',
+       '\t\trc = 0;\n',
+       'test_capture: a_writer_that_may_not_be_seen_is_never_called_nobody',
+       'want (5,)')
+
 mutant('resume-not-owned', 'capture/hold.c',
        '\tpause_free(h->pause);\n',
        '',
