@@ -54,7 +54,7 @@ static const struct option_row S_option[ARGS_COUNT] = {
 [ARGS_ACCEPT_NAMES] = { 0, "accept-names", NULL, false,
 	"trust names where others may write the folder" },
 [ARGS_MEMORY_LIMIT] = { 0, "memory-limit", "MIB", false,
-	"the helper's memory (1024, or a quarter of what is free)" },
+	"the helper's memory (1024, or 1/4 of what is free)" },
 [ARGS_TIME_LIMIT] = { 0, "time-limit", "SEC", false,
 	"the helper's processor time (900)" },
 [ARGS_OUTPUT_LIMIT] = { 0, "output-limit", "MIB", false,
