@@ -147,24 +147,26 @@ LIBEXECDIR = $(DESTDIR)$(PREFIX)/libexec/holdfast
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/holdfast
 MAN := $(wildcard man/*.1)
-DOCS := README.md LICENSE CHANGELOG.md SECURITY.md $(wildcard docs/*.md)
+TOP_DOCS := README.md LICENSE CHANGELOG.md SECURITY.md
+DOCS := $(wildcard docs/*.md)
 
 .PHONY: install uninstall
 install: all ## under DESTDIR and PREFIX
 	@if [ -n "$(SAN)" ] || grep -q __asan_init $(HOLDFAST) $(RECOVER); then \
 		echo "install: a sanitizer build is not installed:" \
 		     "its sandbox is wider" >&2; exit 1; fi
-	$(INSTALL) -d $(BINDIR) $(LIBEXECDIR) $(MANDIR) $(DOCDIR)
+	$(INSTALL) -d $(BINDIR) $(LIBEXECDIR) $(MANDIR) $(DOCDIR)/docs
 	$(INSTALL) -m 755 $(HOLDFAST) $(BINDIR)/holdfast
 	$(INSTALL) -m 755 $(RECOVER) $(LIBEXECDIR)/holdfast-recover
 	$(INSTALL) -m 644 $(MAN) $(MANDIR)
-	$(INSTALL) -m 644 $(DOCS) $(DOCDIR)
+	$(INSTALL) -m 644 $(TOP_DOCS) $(DOCDIR)
+	$(INSTALL) -m 644 $(DOCS) $(DOCDIR)/docs
 
 uninstall: ## what install put there
 	rm -f $(BINDIR)/holdfast $(LIBEXECDIR)/holdfast-recover \
 		$(addprefix $(MANDIR)/,$(notdir $(MAN))) \
-		$(addprefix $(DOCDIR)/,$(notdir $(DOCS)))
-	-rmdir $(LIBEXECDIR) $(DOCDIR) 2>/dev/null
+		$(addprefix $(DOCDIR)/,$(TOP_DOCS) $(DOCS))
+	-rmdir $(LIBEXECDIR) $(DOCDIR)/docs $(DOCDIR) 2>/dev/null
 
 .PHONY: clean help
 clean: ## removes $(BUILD)

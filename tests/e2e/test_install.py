@@ -33,6 +33,9 @@ def test_an_installed_holdfast_works_and_uninstall_leaves_nothing():
                      '/usr/libexec/holdfast/holdfast-recover',
                      '/usr/share/doc/holdfast/README.md'):
             assert name in names, names
+        with open(f'{d}/usr/share/doc/holdfast/README.md') as f:
+            for link in re.findall(r'\]\((\w[\w/]*(?:\.md)?)\)', f.read()):
+                assert f'/usr/share/doc/holdfast/{link}' in names, link
         assert any(n.startswith('/usr/share/man/man1/') for n in names)
         db = make(f'{d}/app.db', 'create table t(x)')
         run('recover', db, program=f'{d}/usr/bin/holdfast').expect(
