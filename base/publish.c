@@ -91,11 +91,11 @@ publish_open(const char *path, bool force, struct publish *p, struct fault *f)
 		return rc;
 	p->force = force;
 	if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (!S_ISREG(st.st_mode))
+			return fault_set(f, FAULT_TROUBLE, "%s is there and is"
+					 " no regular file", p->name);
 		if (!force)
 			return S_taken(f, p->name);
-		if (!S_ISREG(st.st_mode))
-			return fault_set(f, FAULT_TROUBLE,
-					 "%s is no regular file", p->name);
 	}
 	p->fd = openat(p->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (p->fd >= 0)

@@ -188,6 +188,28 @@ S_check_beside(const struct publish *p, struct fault *f)
 	return 0;
 }
 
+/* SQLite would take the new file for the WAL or journal of a database there. */
+static int
+S_check_name(const struct publish *p, struct fault *f)
+{
+	for (enum role r = ROLE_MAIN + 1; r < ROLE_COUNT; r++) {
+		const char *suffix = role_suffix(r);
+		size_t n = strlen(p->name), m = strlen(suffix);
+		char name[sizeof(p->name)];
+		struct stat st;
+
+		if (n <= m || strcmp(p->name + n - m, suffix) != 0)
+			continue;
+		(void)snprintf(name, sizeof(name), "%.*s", (int)(n - m),
+			       p->name);
+		if (fstatat(p->dir, name, &st, 0) == 0)
+			return fault_set(f, FAULT_USAGE, "write %s: it is the "
+					 "name of the %s file of %s", p->name,
+					 role_name(r), name);
+	}
+	return 0;
+}
+
 /* The file's own fingerprint, from a run that never saw the evidence. */
 static int
 S_read_back(const struct ask_run *like, struct image *image,
@@ -226,6 +248,8 @@ S_export(const struct args *a, struct ask_run *r, struct exported *e,
 
 	if (!rc)
 		rc = S_spare_evidence(r, &p, f);
+	if (!rc)
+		rc = S_check_name(&p, f);
 	if (!rc)
 		rc = S_check_beside(&p, f);
 	if (rc)

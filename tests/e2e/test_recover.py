@@ -365,6 +365,10 @@ def test_export_replaces_nothing_without_force():
         has(r.err, '--force')
         with open(f'{d}/x') as f:
             same(f.read(), 'precious')
+        os.mkdir(f'{d}/sub')
+        r = run('export', db, '-o', f'{d}/sub').expect(TROUBLE)
+        has(r.err, 'no regular file')
+        assert '--force' not in r.err, r.err
 
 
 @each('-wal', '-journal')
@@ -378,6 +382,19 @@ def test_export_appears_beside_no_sidecar_of_another_file(suffix):
         same(sorted(os.listdir(d)), ['app.db', f'x.db{suffix}'])
         os.truncate(f'{d}/x.db{suffix}', 0)     # as SQLite leaves it at times
         run('export', db, '-o', f'{d}/x.db').expect(YES, NOT_CHECKED)
+
+
+@each('-wal', '-shm', '-journal')
+def test_an_export_never_gets_the_name_of_a_sidecar(suffix):
+    with folder() as d, Writer() as w:
+        db = bank(w, f'{d}/app.db', WAL)
+        capture(db, f'{d}/p')
+        names = sorted(os.listdir(d))
+        r = run('export', f'{d}/p', '--force', '-o', db + suffix)
+        has(r.expect(USAGE).err, f'app.db{suffix}', 'of app.db')
+        same(sorted(os.listdir(d)), names)
+        run('export', f'{d}/p', '-o', f'{d}/other{suffix}').expect(
+            YES, NOT_CHECKED)
 
 
 def test_export_of_a_captured_wal_agrees_with_stock_sqlite():
