@@ -97,7 +97,7 @@ capture_survey(const struct capture_request *q, struct capture_result *out,
 		rc = result_fill(out, &h, s.base, f);
 	if (rc) {
 		capture_result_free(out);
-		return fault_wrap(f, "survey %s", q->db);
+		return fault_wrap(f, "capture --check %s", q->db);
 	}
 	out->pause_ns = pause_ns;
 	return 0;
