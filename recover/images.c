@@ -67,7 +67,7 @@ S_covers(const struct ask_side *side, struct fault *f)
 		if (m->first_block > side->blocks_count ||
 		    S_blocks(m->size) > side->blocks_count - m->first_block)
 			return fault_set(f, FAULT_DAMAGED,
-					 "blocks.sha256 does not cover db/%s",
+					 "blocks.sha256 does not cover the %s",
 					 role_name((enum role)i));
 	}
 	return 0;
@@ -228,7 +228,7 @@ S_check(struct images_reader *r, enum role role, uint64_t block,
 	digest_final(r->digest, sum);
 	if (memcmp(sum, im->list + at * DIGEST_BYTES, DIGEST_BYTES) != 0)
 		return fault_set(f, FAULT_DAMAGED,
-				 "db/%s block %llu (offset %llu): "
+				 "%s block %llu (offset %llu): "
 				 "digest differs", role_name(role),
 				 (unsigned long long)block,
 				 (unsigned long long)(block * BLOCK_BYTES));
@@ -243,7 +243,7 @@ S_pread(const struct images *im, enum role role, uint64_t offset, void *bytes,
 	const struct ask_member *m = &im->member[role];
 	int rc = io_pread_all(m->fd, bytes, n, m->offset + offset, f);
 
-	return rc ? fault_wrap(f, "read db/%s", role_name(role)) : 0;
+	return rc ? fault_wrap(f, "read the %s", role_name(role)) : 0;
 }
 
 /* Whole blocks, straight to where they are wanted. */

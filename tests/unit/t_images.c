@@ -103,11 +103,11 @@ a_flipped_byte_names_its_member_and_block(void **state)
 	assert_int_equal(images_read(x.r, ROLE_MAIN, 3 * BLOCK_BYTES, got, 1,
 				     &x.f), -FAULT_DAMAGED);
 	assert_string_equal(x.f.text,
-			    "db/main block 3 (offset 12288): digest differs");
+			    "main block 3 (offset 12288): digest differs");
 	/* It is kept for who gets no more than an I/O error. */
 	memset(&x.f, 0, sizeof(x.f));
 	assert_int_equal(images_fault(x.im, &x.f), -FAULT_DAMAGED);
-	assert_non_null(strstr(x.f.text, "db/main block 3"));
+	assert_non_null(strstr(x.f.text, "main block 3"));
 	S_close(&x);
 }
 
@@ -135,9 +135,9 @@ the_end_finds_what_nobody_read(void **state)
 		const char *suffix, *says;
 		size_t at;
 	} flip[] = {
-		{ "", "db/main block 5 (offset 20480)", BYTES - 1 },
-		{ "", "db/main block 0 (offset 0)", 0 },
-		{ "-wal", "db/wal block 0 (offset 0)", 99 },
+		{ "", "main block 5 (offset 20480)", BYTES - 1 },
+		{ "", "main block 0 (offset 0)", 0 },
+		{ "-wal", "wal block 0 (offset 0)", 99 },
 	};
 	unsigned char got[BLOCK_BYTES];
 

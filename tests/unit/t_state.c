@@ -686,7 +686,7 @@ a_flipped_block_is_our_fault_not_an_io_error(void **state)
 			struct opened x;
 			char says[64];
 
-			(void)snprintf(says, sizeof(says), "db/main block %zu "
+			(void)snprintf(says, sizeof(says), "main block %zu "
 				       "(offset", at / 4096);
 			memset(&x, 0, sizeof(x));
 			data_side(path, &x.side);
