@@ -29,6 +29,13 @@ struct run {
 	char *why;			/* what could not be read */
 };
 
+/* Which of the two files it is that can't be read. */
+static int
+S_side_fault(int side, struct fault *f)
+{
+	return fault_wrap(f, side == PLAN_BEFORE ? "before" : "after");
+}
+
 /* 1: SQLite can't read the table, why says what. */
 static int
 S_open(struct run *r, struct rows *rows[2], struct fault *f)
@@ -44,6 +51,8 @@ S_open(struct run *r, struct rows *rows[2], struct fault *f)
 		plan_spec(&r->plan, (enum plan_side)i, &spec);
 		rc = rows_open(&rows[i], c->db, &c->values, &spec, &r->range,
 			       &r->why, f);
+		if (rc < 0)
+			return S_side_fault(i, f);
 	}
 	return rc;
 }
@@ -265,6 +274,8 @@ S_fill(struct run *r, struct fault *f)
 		if (feed_has(d) || d->ended)
 			continue;
 		rc = feed_fill(d, f);
+		if (rc < 0)
+			return S_side_fault(i, f);
 		if (rc == 0 && feed_has(d))
 			*n[i] += d->now->nrow;
 		if (rc == 2)
