@@ -254,7 +254,7 @@ S_text_end(struct verify *v, struct fault *f)
 
 		if (rc)
 			return rc;
-		(void)fputs("unchanged: ", v->out);
+		(void)fputs("rule unchanged: ", v->out);
 		if (v->violation[i].total) {
 			escape_puts(v->out, v->violation[i].table);
 			(void)fputs(": ", v->out);
