@@ -6,6 +6,7 @@ against what the writer did. There are no pauses: the writer answers over
 a pipe when it has done what it was told.
 """
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,7 +31,7 @@ def say(text):
 
 
 def holdfast(where, *args, status):
-    print('  $ holdfast', *args)
+    print('  $ holdfast', shlex.join(args))
     r = subprocess.run([HOLDFAST, *args], cwd=where, text=True,
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT)
