@@ -117,7 +117,7 @@ S_json_sandbox(struct ndjson *j, const struct warden_seen *w)
 	ndjson_bool(j, "no_new_privs", w->no_new_privs);
 	ndjson_int(j, "seccomp", w->seccomp);
 	ndjson_int(j, "filters", w->filters);
-	ndjson_u64(j, "capabilities", w->capabilities);
+	ndjson_u64(j, "capabilities", w->held);
 	ndjson_int(j, "descriptors", w->descriptors);
 	ndjson_int(j, "threads", w->threads);
 	ndjson_int(j, "landlock", w->landlock);
@@ -177,7 +177,7 @@ S_print_sandbox(FILE *out, const struct warden_seen *w)
 		      "sandbox       uid %ld, capabilities %" PRIx64
 		      ", seccomp mode %d, Landlock ABI %d, ready in %.1f ms"
 		      " (as seen by the parent)\n",
-		      w->uid, w->capabilities, w->seccomp, w->landlock,
+		      w->uid, w->held, w->seccomp, w->landlock,
 		      (double)w->ready_ns / 1e6);
 }
 

@@ -9,9 +9,9 @@ import subprocess
 
 import fingerprint_oracle
 from holdfast import (DAMAGED, HOLDFAST, NO, NOT_CHECKED, TROUBLE, USAGE,
-                      WAL, YES, Writer, bank, capture, each, fingerprint,
-                      folder, has, limit, make, need_tool, query, recover, run,
-                      same)
+                      WAL, YES, Writer, as_nobody, bank, beside, capture, each,
+                      fingerprint, folder, has, limit, make, need_root,
+                      need_tool, query, recover, run, same)
 
 PAGE_SIZES = [512 << i for i in range(8)]
 ENCODINGS = ['UTF-8', 'UTF-16le', 'UTF-16be']
@@ -252,6 +252,14 @@ def test_the_helper_runs_in_its_sandbox_as_seen_by_the_parent():
         same(int(str(box['capabilities']), 0), 0)
         if os.geteuid() == 0:
             same((box['uid'], box['gid']), (65534, 65534))
+
+
+def test_the_sandbox_of_an_ordinary_user_holds_no_capability_either():
+    need_root()
+    with folder() as d:
+        db = make(f'{d}/app.db', 'create table t(x)')
+        r = run('recover', db, program=beside(d), prefix=as_nobody())
+        has(r.expect(YES, NOT_CHECKED).out, 'capabilities 0,')
 
 
 # query
