@@ -146,8 +146,9 @@ stopped_lease(const struct held *h, struct notes *notes, bool *leased,
 			  "by a process that we can't see",
 			  role_name(h->role), (uintmax_t)h->st.st_dev,
 			  (uintmax_t)h->st.st_ino);
-		return fault_hint(f, "run as root, so that every process can "
-				  "be seen and paused");
+		return fault_hint(f, "run as root of the host, with "
+				  "CAP_SYS_PTRACE: then every process can be "
+				  "seen and paused");
 	}
 	return notes_add(notes, f, role_name(h->role),
 			 "no read lease (%s): whether somebody opened it for "
