@@ -389,6 +389,16 @@ S_see_threads(struct scan *s, const struct proc *p, bool mapped,
 	return rc;
 }
 
+/* Then its table is root's and empty; that of its threads need not be. */
+static bool
+S_leader_ended(const struct proc *p)
+{
+	struct fault ignored = FAULT_INIT;
+	struct proc_stat st;
+
+	return !proc_stat(p, 0, &st, &ignored) && st.state == 'Z';
+}
+
 int
 scan_process(struct scan *s, const struct proc *p, struct holder *h,
 	     struct fault *f)
@@ -396,6 +406,8 @@ scan_process(struct scan *s, const struct proc *p, struct holder *h,
 	bool mapped = true;
 	int rc = S_see_table(s, p, p->pid, "fd", h, f);
 
+	if (rc == SCAN_DENIED && S_leader_ended(p))
+		rc = 0;
 	if (!rc && s->ids)
 		rc = S_see_maps(s, p, "maps", &mapped, h, f);
 	if (!rc && !S_one_thread(p))
