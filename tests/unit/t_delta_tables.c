@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/skipped.h"
 #include "tests/unit/verify_log.h"
 
 #define T "CREATE TABLE t(id INTEGER PRIMARY KEY, v);"
@@ -224,7 +225,7 @@ a_virtual_table_is_compared_by_its_shadow_tables(void **state)
 
 	(void)state;
 	if (!sqlite3_compileoption_used("ENABLE_FTS5"))
-		skip();
+		SKIP("SQLite has no FTS5 here");
 	for (int i = 0; i < 2; i++)
 		db[i] = log_db("CREATE VIRTUAL TABLE f USING fts5(x);"
 			       "INSERT INTO f VALUES ('one'),('two');");

@@ -9,6 +9,7 @@
 
 #include "base/own.h"
 #include "tests/unit/jailed.h"
+#include "tests/unit/skipped.h"
 
 static void
 S_waits_for_the_ask(struct child *c, void *arg)
@@ -152,7 +153,7 @@ S_look_descriptors(pid_t pid)
 	(void)snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	fds = opendir(path);
 	if (!fds)
-		skip();
+		SKIP("the child's descriptors are not shown to us");
 	while ((e = readdir(fds))) {
 		if (e->d_name[0] == '.')
 			continue;
@@ -290,7 +291,7 @@ a_root_that_can_not_drop_its_ids_is_a_sandbox_fault(void **state)
 {
 	(void)state;
 	if (geteuid())
-		skip();
+		SKIP("needs root");
 	assert_int_equal(S_outside(S_drop_without_setuid), EXIT_RETURNED);
 	assert_int_equal(S_outside(S_drop_without_setgid), EXIT_RETURNED);
 	assert_int_equal(S_outside(S_drop_without_setpcap), EXIT_RETURNED);
@@ -320,7 +321,7 @@ landlock_alone_denies_every_open(void **state)
 
 	(void)state;
 	if (status == EXIT_NO_JAIL)
-		skip();
+		SKIP("the sandbox can't be put up here");
 	assert_int_equal(status, EXIT_RETURNED);
 }
 

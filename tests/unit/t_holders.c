@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 
 #include "capture/holders.h"
+#include "tests/unit/skipped.h"
 #include "tests/unit/targets.h"
 
 #define NOBODY 65534
@@ -333,7 +334,7 @@ a_mapping_of_the_same_number_elsewhere_is_none(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		SKIP("needs root");
 	S_begin(&x, S_map_to_write);
 	assert_non_null(x.h);
 	x.id.dev = makedev(major(x.id.dev), minor(x.id.dev) + 1);
@@ -592,7 +593,7 @@ tables_that_may_not_be_read_are_listed_by_owner(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		SKIP("needs root");
 	S_begin(&root, S_open_both);
 	S_begin(&other, S_open_as_other);
 	S_begin(&mine, S_map_as_nobody);

@@ -19,6 +19,7 @@
 
 #include "recover/filter.h"
 #include "tests/unit/jailed.h"
+#include "tests/unit/skipped.h"
 
 /* One system call, made raw. */
 struct attempt {
@@ -162,7 +163,7 @@ S_dies_of_sigsys(void (*fn)(struct child *c, void *arg), void *arg)
 	int status;
 
 	if (!filter_shipped)
-		skip();
+		SKIP("needs the shipped filter");
 	S_start(&c, fn, arg);
 	status = S_end(&c);
 	if (WIFEXITED(status))
@@ -408,7 +409,7 @@ the_address_space_can_be_limited_inside(void **state)
 {
 	(void)state;
 	if (!filter_shipped)
-		skip();
+		SKIP("needs the shipped filter");
 	S_lives(S_caps_memory, NULL);
 }
 

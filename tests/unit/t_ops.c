@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "base/own.h"
+#include "tests/unit/skipped.h"
 #include "warden/place.h"
 #include "warden/warden.h"
 
@@ -44,7 +45,7 @@ S_helper(void)
 	(void)snprintf(exe + len, sizeof(exe) - len, "/" PLACE_HELPER);
 	fd = open(exe, O_PATH | O_CLOEXEC);
 	if (fd < 0)
-		skip();
+		SKIP("needs the built helper");
 	return fd;
 }
 

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@
 #include "capture/packet_layout.h"
 #include "capture/packet_write.h"
 #include "capture/tar.h"
+#include "tests/unit/skipped.h"
 
 #define NOW_NS 1769860800123456789ull
 #define ABSENT UINT64_MAX
@@ -94,7 +96,7 @@ static int
 S_source(const unsigned char *bytes, size_t n)
 {
 	struct fault f = FAULT_INIT;
-	int fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = memfd_create("source", MFD_CLOEXEC);
 
 	assert_true(fd >= 0);
 	assert_int_equal(io_pwrite_all(fd, bytes, n, 0, &f), 0);
@@ -375,7 +377,7 @@ S_unpack_all(const char *program)
 	(void)snprintf(command, sizeof(command),
 		       "%s --version >/dev/null 2>&1", program);
 	if (system(command) != 0)
-		skip();
+		SKIP("needs that program");
 	S_unpack(program, "app.db");
 	S_unpack(program, " a b\tc\nd ");
 	S_unpack(program, "\xff\xfe.db");
@@ -942,7 +944,7 @@ a_full_file_system_is_named(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77)
-		skip();
+		SKIP("no mounts of our own here");
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 

@@ -17,6 +17,7 @@
 #include "capture/pause.h"
 #include "capture/rights.h"
 #include "capture/signals.h"
+#include "tests/unit/skipped.h"
 #include "tests/unit/targets.h"
 
 #define MANY_THREADS 200
@@ -745,7 +746,7 @@ without_the_right_the_hint_says_what_would_help(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		SKIP("needs root");
 	S_begin(&x, target_count, NULL);
 	S_begin(&nobody, S_try_as_nobody, &x.pid);
 	assert_int_equal(waitpid(nobody.pid, &status, 0), nobody.pid);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "capture/proc.h"
+#include "tests/unit/skipped.h"
 #include "tests/unit/targets.h"
 
 static void
@@ -73,7 +74,7 @@ a_held_directory_does_not_follow_the_number(void **state)
 		fd = open("/proc/sys/kernel/ns_last_pid",
 			  O_WRONLY | O_CLOEXEC);
 		if (fd < 0)
-			skip();
+			SKIP("needs to write ns_last_pid");
 		(void)!write(fd, want, strlen(want));
 		(void)close(fd);
 		if (next > 0)
@@ -88,7 +89,7 @@ a_held_directory_does_not_follow_the_number(void **state)
 	target_kill(next);
 	(void)munmap(s, sizeof(*s));
 	if (next != pid)
-		skip();
+		SKIP("the process id did not come back");
 }
 
 static void

@@ -14,6 +14,7 @@
 
 #include "base/own.h"
 #include "base/worker.h"
+#include "tests/unit/skipped.h"
 #include "tests/unit/verify_log.h"
 #include "verify/catalog.h"
 #include "verify/order.h"
@@ -127,7 +128,7 @@ a_million_changed_rows_stream_through_little_memory(void **state)
 
 	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip();
+	SKIP("no measure of memory under a sanitizer");
 #endif
 	S_check_big(&big);
 }
@@ -145,7 +146,7 @@ changed_rows_beyond_the_budget_are_paired_in_slices(void **state)
 
 	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip();
+	SKIP("no measure of memory under a sanitizer");
 #endif
 	S_check_big(&big);
 }

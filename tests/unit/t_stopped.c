@@ -12,6 +12,7 @@
 
 #include "capture/stopped.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/skipped.h"
 #include "tests/unit/targets.h"
 
 struct fixture {
@@ -78,7 +79,7 @@ a_folder_of_another_user_is_not(void **state)
 	struct fixture *x = *state;
 
 	if (geteuid() != 0)
-		skip();
+		SKIP("needs root");
 	assert_int_equal(fchown(x->dir.fd, 12345, 12345), 0);
 	assert_int_equal(S_private(x), 1);
 	assert_non_null(strstr(x->who, "uid 12345"));
@@ -160,7 +161,7 @@ who_opens_to_write_is_let_in_at_once_and_noticed(void **state)
 	assert_non_null(s);
 	assert_int_equal(S_lease(x, &leased), 0);
 	if (!leased)
-		skip();
+		SKIP("no lease here");
 	assert_int_equal(stopped_lease_still(&x->held, &x->fault), 0);
 	pid = target_fork(S_open_to_write, s, x);
 	assert_true(pid > 0);

@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "capture/tar.h"
+#include "tests/unit/skipped.h"
 
 static void
 S_member(struct tar_member *m, uint64_t head, const char *name, uint64_t size)
@@ -224,7 +225,7 @@ stock_tar_reads_a_size_beyond_8_gib(void **state)
 
 	(void)state;
 	if (system("tar --version >/dev/null 2>&1") != 0)
-		skip();
+		SKIP("needs tar");
 	fd = mkostemp(path, O_CLOEXEC);
 	assert_true(fd >= 0);
 	S_member(&m, 0, "db/large", TAR_SIZE_PAX + 12345);

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "tests/unit/fakes.h"
+#include "tests/unit/skipped.h"
 #include "warden/warden.h"
 
 struct run {
@@ -150,7 +151,7 @@ a_helper_that_kept_roots_ids_is_handed_nothing(void **state)
 {
 	(void)state;
 	if (geteuid())
-		skip();
+		SKIP("needs root");
 	S_expect("with old ids", FAULT_SANDBOX, "Uid must be 65534");
 }
 
@@ -176,7 +177,7 @@ a_descriptor_too_many_is_noticed(void **state)
 	(void)state;
 	S_run(&r, "honest");
 	if (r.seen.descriptors < 0)
-		skip();
+		SKIP("the helper's descriptors are not shown to us");
 	S_expect("one descriptor more", FAULT_SANDBOX,
 		 "every descriptor must be below 6 and is 6");
 }
@@ -216,7 +217,7 @@ a_crash_is_trouble_and_names_the_signal(void **state)
 	(void)state;
 	/* A sanitizer reports a crash itself, and exits. */
 	if (!filter_shipped)
-		skip();
+		SKIP("needs the shipped filter");
 	S_expect("crashes", FAULT_TROUBLE, "signal 11");
 }
 
@@ -225,7 +226,7 @@ a_forbidden_call_is_a_broken_sandbox(void **state)
 {
 	(void)state;
 	if (!filter_shipped)
-		skip();
+		SKIP("needs the shipped filter");
 	S_expect("opens", FAULT_SANDBOX, "forbids");
 }
 
