@@ -26,18 +26,19 @@ setup_missing_packages() {
 setup_as_root() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
-	elif command -v sudo >/dev/null 2>&1; then
-		sudo "$@"
 	else
-		setup_say "setup: installing needs root and there is no sudo;" \
-			"run as root: $*"
-		return 1
+		sudo "$@"
 	fi
 }
 
 setup_debian() {
 	missing=$(setup_missing_packages "$@")
 	[ -n "$missing" ] || return 0
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null 2>&1; then
+		setup_say "setup: installing needs root and there is no sudo;" \
+			"run as root: apt-get install $missing"
+		return 1
+	fi
 	setup_say "setup: installing $missing"
 	# A list of packages that was never fetched is the usual reason for
 	# a first failure.
@@ -96,7 +97,7 @@ setup_tools() {
 	   command -v apt-get >/dev/null 2>&1; then
 		# shellcheck disable=SC2086
 		setup_debian $wanted ||
-			setup_say "setup: apt-get failed; going on with what" \
+			setup_say "setup: not installed; going on with what" \
 				"is there"
 	fi
 	lacking=
