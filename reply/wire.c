@@ -55,16 +55,21 @@ wire_end(struct wire *w, struct fault *f)
 	return w->buf.len >= WIRE_FLUSH_AT ? wire_flush(w, f) : 0;
 }
 
+static int
+S_past(uint64_t limit, struct fault *f)
+{
+	(void)fault_set(f, FAULT_CAP, "the answer passes the output limit of"
+			" %llu MiB", (unsigned long long)(limit >> 20));
+	return fault_hint(f, "--output-limit MIB allows more");
+}
+
 int
 wire_flush(struct wire *w, struct fault *f)
 {
 	int rc;
 
 	if (w->bytes + w->buf.len > w->limit)
-		return fault_set(f, FAULT_CAP,
-				 "the answer passes the output limit of"
-				 " %llu MiB",
-				 (unsigned long long)(w->limit >> 20));
+		return S_past(w->limit, f);
 	rc = io_write_all(w->fd, w->buf.data, w->buf.len, f);
 	if (rc == 0) {
 		w->bytes += w->buf.len;
@@ -287,10 +292,7 @@ S_fill(struct wire_reader *r, size_t need, struct fault *f)
 			       S_malformed(f, "it ends inside a frame");
 		r->bytes += (uint64_t)got;
 		if (r->bytes > r->limit)
-			return fault_set(f, FAULT_CAP,
-					 "the answer passes the output limit"
-					 " of %llu MiB",
-					 (unsigned long long)(r->limit >> 20));
+			return S_past(r->limit, f);
 	}
 	return 0;
 }

@@ -282,6 +282,7 @@ an_answer_past_the_output_limit_is_a_cap(void **state)
 	S_run_asking(&r, "says much", NULL, &small);
 	assert_int_equal(r.rc, -FAULT_CAP);
 	assert_non_null(strstr(r.f.text, "output limit of 1 MiB"));
+	assert_non_null(strstr(r.f.hint, "--output-limit"));
 }
 
 static void
