@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "base/publish.h"
+#include "capture/holders.h"
 #include "cli/ask_run.h"
 #include "cli/cli.h"
 #include "cli/escape.h"
@@ -188,6 +189,28 @@ S_check_beside(const struct publish *p, struct fault *f)
 	return 0;
 }
 
+/* A program that has the present file open would go on without its name. */
+static int
+S_check_holders(const struct publish *p, struct fault *f)
+{
+	struct stat there;
+	struct inode_id id;
+	OWN_HOLDERS(who);
+
+	if (fstatat(p->dir, p->name, &there, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	id = (struct inode_id){ there.st_dev, there.st_ino };
+	if (holders_find(&id, 1, &who, f))
+		return -(int)f->code;
+	if (who.count == 0)
+		return 0;
+	(void)fault_set(f, FAULT_REFUSED, "process %d has %s open (%ju:%ju): "
+			"its file would be replaced under it",
+			(int)who.holder[0].pid, p->name,
+			(uintmax_t)there.st_dev, (uintmax_t)there.st_ino);
+	return fault_hint(f, "stop that program first, or take another name");
+}
+
 /* SQLite would take the new file for the WAL or journal of a database there. */
 static int
 S_check_name(const struct publish *p, struct fault *f)
@@ -252,6 +275,8 @@ S_export(const struct args *a, struct ask_run *r, struct exported *e,
 		rc = S_check_name(&p, f);
 	if (!rc)
 		rc = S_check_beside(&p, f);
+	if (!rc)
+		rc = S_check_holders(&p, f);
 	if (rc)
 		return rc;
 	image.fd = p.fd;
@@ -268,6 +293,8 @@ S_export(const struct args *a, struct ask_run *r, struct exported *e,
 				 " the evidence: it was not kept");
 	e->bytes = image.bytes;
 	rc = S_check_beside(&p, f);
+	if (!rc)
+		rc = S_check_holders(&p, f);
 	return rc ? rc : publish_commit(&p, f);
 }
 

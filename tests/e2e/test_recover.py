@@ -8,10 +8,10 @@ import struct
 import subprocess
 
 import fingerprint_oracle
-from holdfast import (DAMAGED, HOLDFAST, NO, NOT_CHECKED, TROUBLE, USAGE,
-                      WAL, YES, Writer, as_nobody, bank, beside, capture, each,
-                      fingerprint, folder, has, limit, make, need_root,
-                      need_tool, query, recover, run, same)
+from holdfast import (DAMAGED, HOLDFAST, NO, NOT_CHECKED, REFUSED, TROUBLE,
+                      USAGE, WAL, YES, Writer, as_nobody, bank, beside,
+                      capture, each, fingerprint, folder, has, identity, limit,
+                      make, need_root, need_tool, query, recover, run, same)
 
 PAGE_SIZES = [512 << i for i in range(8)]
 ENCODINGS = ['UTF-8', 'UTF-16le', 'UTF-16be']
@@ -377,6 +377,21 @@ def test_export_replaces_nothing_without_force():
         r = run('export', db, '-o', f'{d}/sub').expect(TROUBLE)
         has(r.err, 'no regular file')
         assert '--force' not in r.err, r.err
+
+
+@each('delete', 'wal')
+def test_export_replaces_no_file_under_a_program(mode):
+    with folder() as d, Writer() as w:
+        make(f'{d}/a.db', 'create table t(x)')
+        live = bank(w, f'{d}/live.db', (f'journal_mode={mode}',))
+        before = identity(live)
+        r = run('export', f'{d}/a.db', '--force', '-o', live)
+        if mode == 'delete':
+            has(r.expect(REFUSED).err, f'process {w.pid} has live.db open')
+        else:
+            r.expect(TROUBLE)
+        same(identity(live), before)
+        w.sql('update acct set bal = bal')
 
 
 @each('-wal', '-journal')
