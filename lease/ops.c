@@ -33,7 +33,7 @@ answer_free(struct answer *a)
 	free(a->session);
 	free(a->epoch);
 	free(a->agent);
-	held_free(&a->held);
+	leased_free(&a->held);
 	*a = (struct answer){ .outcome = OUTCOME_ERROR };
 }
 

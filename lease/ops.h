@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
-#include "lease/held.h"
+#include "lease/leased.h"
 #include "lease/instant.h"
 #include "lease/owner.h"
 #include "lease/store.h"
@@ -50,7 +50,7 @@ struct answer {
 	int64_t fence;		/* the newest of the rows; 0: none */
 	int64_t expires, expires_utc;	/* the earliest of the rows */
 	struct taken *taken;	/* owned: one for each path */
-	struct held_list held;	/* blockers, or what was looked for */
+	struct leased_list held;	/* blockers, or what was looked for */
 	char **epochs;		/* owned: held by this session, see count */
 	size_t nepochs;
 	char *ended;		/* owned: how the lease of a fence ended */

@@ -23,7 +23,7 @@ S_collect(struct txn *t, enum stmt_id id, struct answer *a, struct fault *f)
 			stmt_done(sql, id);
 			return 1;
 		}
-		rc = held_read(&a->held, sql, id, f);
+		rc = leased_read(&a->held, sql, id, f);
 		if (rc)
 			break;
 	}

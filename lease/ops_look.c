@@ -27,7 +27,7 @@ S_nearest(struct txn *t, const char *path, int64_t fence, struct answer *a,
 		if (!rc)
 			rc = stmt_row(sql, STMT_AT, f);
 		if (!rc) {
-			rc = held_read(&a->held, sql, STMT_AT, f);
+			rc = leased_read(&a->held, sql, STMT_AT, f);
 			stmt_done(sql, STMT_AT);
 			if (!rc && a->held.at[a->held.n - 1].fence == fence)
 				*own = true;
@@ -54,7 +54,7 @@ S_first_below(struct txn *t, const char *path, struct answer *a,
 		rc = stmt_row(sql, STMT_BELOW, f);
 	if (rc)
 		return rc < 0 ? rc : 0;
-	rc = held_read(&a->held, sql, STMT_BELOW, f);
+	rc = leased_read(&a->held, sql, STMT_BELOW, f);
 	stmt_done(sql, STMT_BELOW);
 	return rc;
 }
@@ -94,7 +94,7 @@ ops_status(struct store *s, struct answer *a, struct fault *f)
 		rc = stmt_bind(sql, STMT_STATUS, f, "ti", t.now.boot,
 			       t.now.at);
 	while (!rc && (rc = stmt_row(sql, STMT_STATUS, f)) == 0)
-		rc = held_read(&a->held, sql, STMT_STATUS, f);
+		rc = leased_read(&a->held, sql, STMT_STATUS, f);
 	if (rc < 0)
 		return rc;
 	a->now = t.now;

@@ -48,7 +48,7 @@ static void
 S_put_busy(FILE *out, const struct answer *a)
 {
 	for (size_t i = 0; i < a->held.n; i++) {
-		const struct held *h = &a->held.at[i];
+		const struct leased *h = &a->held.at[i];
 
 		(void)fputs("BUSY: ", out);
 		escape_puts(out, h->resource);
@@ -171,7 +171,7 @@ enum { STATUS_COLUMNS = 7 };
 
 /* The cells of one row, each the caller's. */
 static int
-S_cells(const struct held *h, const struct answer *a,
+S_cells(const struct leased *h, const struct answer *a,
 	char *cell[STATUS_COLUMNS], struct fault *f)
 {
 	const char *text[] = {

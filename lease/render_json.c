@@ -72,7 +72,7 @@ S_process(cJSON *o, const struct owner_process *p, struct fault *f)
 }
 
 static int
-S_row(cJSON *o, const struct held *h, const struct answer *a,
+S_row(cJSON *o, const struct leased *h, const struct answer *a,
       struct fault *f)
 {
 	int rc = S_name(o, "resource", h->resource, f);

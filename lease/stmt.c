@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* What acquire, check and status say of a row; held_read knows the order. */
+/* What acquire, check and status say of a row; leased_read knows the order. */
 #define S_SHOWN \
 	"SELECT h.resource, h.fence, h.session, h.epoch, h.origin," \
 	" h.acquired, h.renewed, h.expires, g.acquired_utc, h.expires_utc," \

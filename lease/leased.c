@@ -1,7 +1,7 @@
 /*
- * held.c - rows that are held, as an answer shows them
+ * leased.c - rows that are held, as an answer shows them
  */
-#include "lease/held.h"
+#include "lease/leased.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
 };
 
 static void
-S_free_one(struct held *h)
+S_free_one(struct leased *h)
 {
 	free(h->resource);
 	free(h->session);
@@ -38,10 +38,10 @@ S_copy(const struct stmt_set *s, enum stmt_id id, int column, char **text)
 }
 
 static int
-S_room(struct held_list *l, struct fault *f)
+S_room(struct leased_list *l, struct fault *f)
 {
 	size_t room = l->room ? l->room * 2 : 8;
-	struct held *at;
+	struct leased *at;
 
 	if (l->n < l->room)
 		return 0;
@@ -54,18 +54,18 @@ S_room(struct held_list *l, struct fault *f)
 }
 
 int
-held_read(struct held_list *l, const struct stmt_set *s, enum stmt_id id,
+leased_read(struct leased_list *l, const struct stmt_set *s, enum stmt_id id,
 	  struct fault *f)
 {
 	const char *origin = stmt_text(s, id, COL_ORIGIN);
 	const char *boot = stmt_text(s, id, COL_PID_BOOT);
-	struct held *h;
+	struct leased *h;
 	int rc = S_room(l, f);
 
 	if (rc)
 		return rc;
 	h = &l->at[l->n];
-	*h = (struct held){
+	*h = (struct leased){
 		.fence = stmt_int(s, id, COL_FENCE),
 		.acquired = stmt_int(s, id, COL_ACQUIRED),
 		.renewed = stmt_int(s, id, COL_RENEWED),
@@ -97,10 +97,10 @@ held_read(struct held_list *l, const struct stmt_set *s, enum stmt_id id,
 }
 
 void
-held_free(struct held_list *l)
+leased_free(struct leased_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		S_free_one(&l->at[i]);
 	free(l->at);
-	*l = (struct held_list){ NULL };
+	*l = (struct leased_list){ NULL };
 }

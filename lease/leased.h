@@ -1,8 +1,8 @@
 /*
- * held.h - rows that are held, as an answer shows them
+ * leased.h - rows that are held, as an answer shows them
  */
-#ifndef LEASE_HELD_H
-#define LEASE_HELD_H
+#ifndef LEASE_LEASED_H
+#define LEASE_LEASED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "lease/stmt.h"
 
 /* All texts are owned; agent, host, cwd and note may be NULL. */
-struct held {
+struct leased {
 	char *resource, *session, *epoch;
 	char *agent, *host, *cwd, *note;
 	int64_t fence;
@@ -23,20 +23,20 @@ struct held {
 	struct owner_process process;
 };
 
-struct held_list {
-	struct held *at;	/* owned */
+struct leased_list {
+	struct leased *at;	/* owned */
 	size_t n, room;
 	bool more;		/* than were asked for */
 };
 
 /* Appends the row that statement id is at: one of STMT_AT, _BELOW, _STATUS. */
 int
-held_read(struct held_list *l, const struct stmt_set *s, enum stmt_id id,
+leased_read(struct leased_list *l, const struct stmt_set *s, enum stmt_id id,
 	  struct fault *f);
 void
-held_free(struct held_list *l);
+leased_free(struct leased_list *l);
 
-#define OWN_HELD(name) \
-	struct held_list name __attribute__((cleanup(held_free))) = { NULL }
+#define OWN_LEASED(name) \
+	struct leased_list name __attribute__((cleanup(leased_free))) = { NULL }
 
 #endif
