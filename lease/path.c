@@ -178,13 +178,3 @@ path_is_key(const char *key)
 	}
 	return true;
 }
-
-bool
-path_overlap(const char *a, const char *b)
-{
-	size_t n = strlen(a), m = strlen(b);
-	size_t less = n < m ? n : m;
-
-	return strncmp(a, b, less) == 0 &&
-	       (n == m || (n < m ? b : a)[less] == '/');
-}

@@ -39,8 +39,4 @@ path_not_wide(const char *key, const char *const *homes, struct fault *f);
 bool
 path_is_key(const char *key);
 
-/* Below one another, or the same. */
-bool
-path_overlap(const char *a, const char *b);
-
 #endif

@@ -117,10 +117,14 @@ S_kind(struct store *s, enum kind *kind, struct fault *f)
 int
 schema_ready(struct store *s, struct fault *f)
 {
+	char mode[16];
 	enum kind kind;
 	int rc = S_kind(s, &kind, f);
 
-	return rc ? rc : kind == KIND_OURS ? 0 : 1;
+	if (!rc)
+		rc = S_ask(s, "PRAGMA journal_mode", NULL, mode, sizeof(mode),
+			   f);
+	return rc ? rc : kind != KIND_OURS || strcmp(mode, "wal") != 0;
 }
 
 static int
@@ -170,8 +174,6 @@ schema_make(struct store *s, struct fault *f)
 	int rc = queue_enter(&s->queue, clock_mono_ns() + s->wait_ns, f);
 
 	if (!rc)
-		rc = S_exec(s, "PRAGMA journal_mode=WAL", "switch to WAL", f);
-	if (!rc)
 		rc = S_exec(s, "BEGIN IMMEDIATE", "lock the database", f);
 	if (!rc) {
 		rc = S_make(s, f);
@@ -181,6 +183,9 @@ schema_make(struct store *s, struct fault *f)
 			(void)sqlite3_exec(s->sql.db, "ROLLBACK", NULL, NULL,
 					   NULL);
 	}
+	/* Behind the commit: what is refused keeps its mode as well. */
+	if (!rc)
+		rc = S_exec(s, "PRAGMA journal_mode=WAL", "switch to WAL", f);
 	queue_leave(&s->queue);
 	return rc;
 }

@@ -8,8 +8,8 @@
 
 struct store;
 
-/* 0: one of ours. 1: empty, or one of the two older schemas. FAULT_REFUSED:
-   anything else. */
+/* 0: one of ours. 1: empty, one of the two older schemas, or not in WAL mode
+   yet. FAULT_REFUSED: anything else. */
 int
 schema_ready(struct store *s, struct fault *f);
 
