@@ -103,8 +103,14 @@ $(BUILD)/libparts.a: $(PARTS)
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libparts.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
 
+# Load and speed of leases in process, for tests of whole programs too.
+LEASE_LOAD := $(BUILD)/tests/load/lease
+
+$(LEASE_LOAD): $(LEASE_LOAD).o $(BUILD)/libparts.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
+
 .PHONY: unit
-unit: $(UNIT) ## the unit test programs, without running them
+unit: $(UNIT) $(LEASE_LOAD) ## the unit test programs, without running them
 
 RUN = HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/run
 
@@ -115,7 +121,7 @@ check: all unit ## every test that belongs to a change
 check-unit: all unit ## the unit tests alone
 	$(RUN) --unit $(ARGS)
 
-check-e2e: all ## the tests of whole programs alone
+check-e2e: all $(LEASE_LOAD) ## the tests of whole programs alone
 	$(RUN) --e2e $(ARGS)
 
 check-long: all unit ## check, and what takes longer than a change can wait
@@ -153,7 +159,7 @@ fuzz: all ## each decoder under libFuzzer for FUZZ_SECONDS (needs clang)
 demo: all ## the whole path, shown on a real writer
 	HOLDFAST_BUILD=$(BUILD) $(PYTHON) tools/demo.py
 
-bench: all ## speed and memory against floors and peers (BENCH_MB="100 1000")
+bench: all $(LEASE_LOAD) ## speed and memory against floors and peers (BENCH_MB="100 1000")
 	HOLDFAST_BUILD=$(BUILD) CC="$(CC)" $(PYTHON) tests/bench/run
 
 mutants: all unit ## small faults in the sources, each found by a named test
