@@ -207,6 +207,42 @@ nobody_else_can_write_while_rows_are_taken_over(void **state)
 	assert_int_equal(d->seen, 1);
 }
 
+/* Whether the lock was there when the old table was to be set aside. */
+static int
+S_on_statement(unsigned kind, void *arg, void *st, void *sql)
+{
+	(void)kind;
+	(void)arg;
+	(void)st;
+	if (strncmp(sql, "ALTER TABLE leases", 18) == 0) {
+		S_try_to_write(d);
+		d->hook = NULL;
+	}
+	return 0;
+}
+
+static int
+S_watch(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
+{
+	(void)message;
+	(void)api;
+	return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, S_on_statement, NULL);
+}
+
+static void
+nobody_else_can_write_before_rows_are_read(void **state)
+{
+	(void)state;
+	assert_int_equal(lease_sql(d->db, OLD ROW("/w/a", "s", 50)),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_auto_extension((void (*)(void))S_watch),
+			 SQLITE_OK);
+	assert_int_equal(chmod(d->db, 0600), 0);
+	assert_int_equal(lease_open(d), 0);
+	sqlite3_reset_auto_extension();
+	assert_int_equal(d->seen, 1);
+}
+
 /* What is refused, byte for byte as it was, and nothing beside it. */
 static void
 S_refused(const char *sql)
@@ -332,6 +368,7 @@ main(void)
 		CASE(an_old_program_fails_loudly),
 		CASE(rows_that_expired_or_make_no_sense_do_not_stop_it),
 		CASE(nobody_else_can_write_while_rows_are_taken_over),
+		CASE(nobody_else_can_write_before_rows_are_read),
 		CASE(databases_of_others_are_left_as_they_are),
 		CASE(what_others_may_write_is_refused),
 		CASE(a_new_one_is_ours_alone_and_in_wal_mode),

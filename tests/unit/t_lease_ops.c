@@ -352,6 +352,26 @@ the_clock_is_read_while_nobody_else_can_write(void **state)
 	assert_int_equal(d->seen, 1);
 }
 
+static int S_free_reads;
+
+/* The lock is there at every reading, not only at the last. */
+static void
+S_count_free(struct lease_data *x)
+{
+	S_try_to_write(x);
+	S_free_reads += x->seen != 1;
+}
+
+static void
+the_clock_is_read_once_and_under_the_lock(void **state)
+{
+	(void)state;
+	d->hook = S_count_free;
+	S_free_reads = 0;
+	assert_int_equal(lease_acquire(d, "a", "", "/w/a"), OUTCOME_ACQUIRED);
+	assert_int_equal(S_free_reads, 0);
+}
+
 static void
 a_writer_that_knows_no_queue_is_waited_for_no_longer_than_said(void **state)
 {
@@ -408,6 +428,7 @@ main(void)
 		CASE(pruning_stops_before_what_a_live_row_needs),
 		CASE(a_hundred_paths_share_one_fence),
 		CASE(the_clock_is_read_while_nobody_else_can_write),
+		CASE(the_clock_is_read_once_and_under_the_lock),
 		CASE(a_writer_that_knows_no_queue_is_waited_for_no_longer_than_said),
 		CASE(a_reader_keeps_nobody_from_writing),
 	};
