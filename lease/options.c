@@ -88,8 +88,8 @@ static const struct {
 	BIT(OPT_SINCE) | BIT(OPT_PRUNE), 0, false },
 [VERB_RUN] = { "run",
 	"run --session S [--epoch E] [--agent A] [--cwd D]\n"
-	"               [--ttl-sec N] [--note T] [--db FILE] PATH... -- CMD"
-	" [ARG]...",
+	"               [--ttl-sec N] [--note T] [--db FILE] PATH...\n"
+	"               -- CMD [ARG]...",
 	TAKES, BIT(OPT_SESSION), true },
 };
 

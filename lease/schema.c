@@ -35,6 +35,14 @@ schema_foreign(const char *name, struct fault *f)
 	return fault_hint(f, "name another file with --db");
 }
 
+static int
+S_exec(struct store *s, const char *sql, const char *doing, struct fault *f)
+{
+	if (sqlite3_exec(s->sql.db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	return stmt_fault(s->sql.db, f, doing);
+}
+
 /* The first column of the first row, as a number or as text. */
 static int
 S_ask(struct store *s, const char *sql, int64_t *number, char *text,
@@ -119,20 +127,16 @@ schema_ready(struct store *s, struct fault *f)
 {
 	char mode[16];
 	enum kind kind;
-	int rc = S_kind(s, &kind, f);
+	/* One snapshot: someone else may be making the schema right now. */
+	int rc = S_exec(s, "BEGIN", "look at the schema", f);
 
+	if (!rc)
+		rc = S_kind(s, &kind, f);
+	(void)sqlite3_exec(s->sql.db, "ROLLBACK", NULL, NULL, NULL);
 	if (!rc)
 		rc = S_ask(s, "PRAGMA journal_mode", NULL, mode, sizeof(mode),
 			   f);
 	return rc ? rc : kind != KIND_OURS || strcmp(mode, "wal") != 0;
-}
-
-static int
-S_exec(struct store *s, const char *sql, const char *doing, struct fault *f)
-{
-	if (sqlite3_exec(s->sql.db, sql, NULL, NULL, NULL) == SQLITE_OK)
-		return 0;
-	return stmt_fault(s->sql.db, f, doing);
 }
 
 static int
