@@ -23,7 +23,7 @@
  * would: that is more than half of what a short program costs. In return the
  * next one to open reads a WAL of at most so many pages.
  */
-#define STORE_CLOSE_PAGES 128
+#define STORE_CLOSE_PAGES 96
 
 struct place {
 	char folder[PATH_MAX];
@@ -245,6 +245,19 @@ store_open(struct store **s, const struct store_options *o, struct fault *f)
 	return 0;
 }
 
+/*
+ * Emptied, not only copied back: the next one to open would find all its
+ * frames valid again and append. Whoever reads right now keeps it from that,
+ * and is not waited for.
+ */
+static void
+S_empty_wal(struct store *s)
+{
+	(void)sqlite3_busy_timeout(s->sql.db, 0);
+	(void)sqlite3_wal_checkpoint_v2(s->sql.db, NULL,
+		SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
 void
 store_close(struct store **slot)
 {
@@ -259,8 +272,7 @@ store_close(struct store **slot)
 		(void)sqlite3_db_config(s->sql.db,
 			SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	else if (s->wal_pages >= STORE_CLOSE_PAGES)
-		(void)sqlite3_wal_checkpoint_v2(s->sql.db, NULL,
-			SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+		S_empty_wal(s);
 	(void)sqlite3_close(s->sql.db);
 	queue_close(&s->queue);
 	own_fd_close(&s->looked);
