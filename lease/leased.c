@@ -102,5 +102,5 @@ leased_free(struct leased_list *l)
 	for (size_t i = 0; i < l->n; i++)
 		S_free_one(&l->at[i]);
 	free(l->at);
-	*l = (struct leased_list){ NULL };
+	*l = (struct leased_list){ .at = NULL };
 }

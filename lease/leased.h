@@ -37,6 +37,7 @@ void
 leased_free(struct leased_list *l);
 
 #define OWN_LEASED(name) \
-	struct leased_list name __attribute__((cleanup(leased_free))) = { NULL }
+	struct leased_list name \
+		__attribute__((cleanup(leased_free))) = { .at = NULL }
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -23,27 +24,40 @@ S_memory(struct fault *f)
 	return fault_set(f, FAULT_TROUBLE, "out of memory");
 }
 
-/* The homes that exist, as keys: that of the environment, that of the user. */
+/* The homes as keys: that of the environment, that of the user. */
 struct homes {
 	char key[2][PATH_MAX];
 	const char *list[3];
+	size_t n;
+	bool asked;		/* the user database */
 };
 
 static void
-S_homes(struct homes *h)
+S_add_home(struct homes *h, const char *word)
 {
-	const struct passwd *pw = getpwuid(geteuid());
-	const char *word[] = { getenv("HOME"), pw ? pw->pw_dir : NULL };
 	struct fault ignored = FAULT_INIT;
-	size_t n = 0;
 
-	for (size_t i = 0; i < 2; i++)
-		if (word[i] && word[i][0] == '/' &&
-		    path_key("/", word[i], h->key[n], &ignored) == 0) {
-			h->list[n] = h->key[n];
-			n++;
-		}
-	h->list[n] = NULL;
+	if (!word || word[0] != '/' ||
+	    path_key("/", word, h->key[h->n], &ignored))
+		return;
+	h->list[h->n] = h->key[h->n];
+	h->list[++h->n] = NULL;
+}
+
+/* Looking the user up takes longer than all else that a short program does
+   before its transaction: only a folder that is there can be that home. */
+static int
+S_not_wide(struct homes *h, const char *key, struct fault *f)
+{
+	const struct passwd *pw;
+	struct stat st;
+
+	if (!h->asked && lstat(key, &st) == 0 && S_ISDIR(st.st_mode)) {
+		pw = getpwuid(geteuid());
+		S_add_home(h, pw ? pw->pw_dir : NULL);
+		h->asked = true;
+	}
+	return path_not_wide(key, h->list, f);
 }
 
 static int
@@ -81,7 +95,7 @@ static int
 S_paths(const struct options *o, struct cmds_request *r, struct fault *f)
 {
 	char key[PATH_MAX];
-	struct homes homes;
+	struct homes homes = { .n = 0 };
 	int rc = 0;
 
 	if ((unsigned)o->npaths > LIMITS_PATHS)
@@ -90,11 +104,11 @@ S_paths(const struct options *o, struct cmds_request *r, struct fault *f)
 	r->paths = calloc((size_t)o->npaths + 1, sizeof(*r->paths));
 	if (!r->paths)
 		return S_memory(f);
-	S_homes(&homes);
+	S_add_home(&homes, getenv("HOME"));
 	for (int i = 0; !rc && i < o->npaths; i++) {
 		rc = path_key(r->cwd, o->paths[i], key, f);
 		if (!rc)
-			rc = path_not_wide(key, homes.list, f);
+			rc = S_not_wide(&homes, key, f);
 		if (rc || S_has(r->paths, r->q.npaths, key))
 			continue;
 		r->paths[r->q.npaths] = strdup(key);

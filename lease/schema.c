@@ -101,9 +101,6 @@ S_kind(struct store *s, enum kind *kind, struct fault *f)
 
 	if (!rc)
 		rc = S_ask(s, "PRAGMA user_version", &version, NULL, 0, f);
-	if (!rc)
-		rc = S_ask(s, "SELECT count(*) FROM sqlite_schema", &objects,
-			   NULL, 0, f);
 	if (rc)
 		return rc;
 	if (id == STORE_APPLICATION_ID && version > STORE_USER_VERSION) {
@@ -116,10 +113,12 @@ S_kind(struct store *s, enum kind *kind, struct fault *f)
 	}
 	if (id != 0 || version != 0)
 		return schema_foreign("this", f);
-	if (objects > 0)
+	rc = S_ask(s, "SELECT count(*) FROM sqlite_schema", &objects, NULL, 0,
+		   f);
+	if (!rc && objects > 0)
 		return S_kind_by_shape(s, kind, f);
 	*kind = KIND_EMPTY;
-	return 0;
+	return rc;
 }
 
 int
@@ -133,10 +132,12 @@ schema_ready(struct store *s, struct fault *f)
 	if (!rc)
 		rc = S_kind(s, &kind, f);
 	(void)sqlite3_exec(s->sql.db, "ROLLBACK", NULL, NULL, NULL);
-	if (!rc)
-		rc = S_ask(s, "PRAGMA journal_mode", NULL, mode, sizeof(mode),
-			   f);
-	return rc ? rc : kind != KIND_OURS || strcmp(mode, "wal") != 0;
+	if (rc || kind != KIND_OURS)
+		return rc ? rc : 1;
+	if (s->wal_mode)
+		return 0;
+	rc = S_ask(s, "PRAGMA journal_mode", NULL, mode, sizeof(mode), f);
+	return rc ? rc : strcmp(mode, "wal") != 0;
 }
 
 static int

@@ -148,6 +148,7 @@ S_look(struct store *s, const struct place *p, struct fault *f)
 				 "%s is no SQLite database", p->name);
 	if (id != 0 && id != STORE_APPLICATION_ID)
 		return schema_foreign(p->name, f);
+	s->wal_mode = head[18] == 2;
 	s->had_wal = S_exists(s, p->name, "-wal");
 	return 0;
 }

@@ -35,6 +35,7 @@ struct store {
 	int wal_pages;			/* after our last commit */
 	bool refused;			/* leave no trace in the folder */
 	bool had_wal;
+	bool wal_mode;			/* said the header of the file */
 };
 
 struct store_options {
