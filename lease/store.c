@@ -268,7 +268,7 @@ store_close(struct store **slot)
 		return;
 	*slot = NULL;
 	stmt_free(&s->sql);
-	/* Where SQLite made the sidecars of what we refused, it removes them. */
+	/* The sidecars that SQLite made for what we refused go with it. */
 	if (s->sql.db && s->refused && !s->had_wal)
 		(void)sqlite3_db_config(s->sql.db,
 			SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
