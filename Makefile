@@ -33,6 +33,7 @@ ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack \
 
 FRONT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson libcrypto)
 HELPER_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libseccomp libcrypto)
+LEASE_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libcjson)
 TEST_LIBS = $(shell $(PKG_CONFIG) --libs cmocka) $(FRONT_LIBS) $(HELPER_LIBS)
 
 sources = $(sort $(wildcard $(1)/*.c))
@@ -42,6 +43,10 @@ COMMON := $(call objects,base) $(call objects,reply)
 FRONT := $(call objects,cli) $(call objects,capture) $(call objects,warden) \
 	$(call objects,json)
 HELPER := $(call objects,helper) $(call objects,recover) $(call objects,verify)
+# No libcrypto here: loading it would cost more than a lease does.
+LEASE := $(call objects,lease)
+LEASE_COMMON := $(patsubst %,$(BUILD)/%.o,base/buf base/clock base/fault \
+	base/io base/utf8 cli/escape json/base64_encode json/write)
 ifneq ($(SAN),)
 HELPER := $(filter-out $(BUILD)/recover/filter.o,$(HELPER)) \
 	$(call objects,tests/san)
@@ -49,9 +54,10 @@ endif
 
 HOLDFAST := $(BUILD)/bin/holdfast
 RECOVER := $(BUILD)/libexec/holdfast/$(RECOVER_NAME)
+LEASE_PROGRAM := $(BUILD)/libexec/holdfast/holdfast-lease
 
 .PHONY: all
-all: $(HOLDFAST) $(RECOVER) ## the two programs (the default)
+all: $(HOLDFAST) $(RECOVER) $(LEASE_PROGRAM) ## the programs (the default)
 
 $(HOLDFAST): $(FRONT) $(COMMON)
 	@mkdir -p $(@D)
@@ -60,6 +66,17 @@ $(HOLDFAST): $(FRONT) $(COMMON)
 $(RECOVER): $(HELPER) $(COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(HELPER_LIBS)
+
+$(LEASE_PROGRAM): $(LEASE) $(LEASE_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LEASE_LIBS)
+
+# The schema as one string literal.
+$(BUILD)/lease/schema.inc: lease/schema.sql
+	@mkdir -p $(@D)
+	sed -e 's/\\/&&/g' -e 's/"/\\"/g' -e 's/.*/"&\\n"/' $< > $@
+
+$(BUILD)/lease/schema.o: $(BUILD)/lease/schema.inc
 
 $(BUILD)/%.o: %.c Makefile $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -75,8 +92,8 @@ $(BUILD)/flags: FORCE
 FORCE:
 
 # Every unit test is one program; it links all parts but the two mains.
-PARTS := $(filter-out $(BUILD)/cli/main.o $(BUILD)/helper/main.o, \
-	$(FRONT) $(HELPER) $(COMMON))
+PARTS := $(filter-out $(BUILD)/cli/main.o $(BUILD)/helper/main.o \
+	$(BUILD)/lease/main.o, $(FRONT) $(HELPER) $(LEASE) $(COMMON))
 UNIT := $(patsubst %.c,$(BUILD)/%,$(call sources,tests/unit))
 
 $(BUILD)/libparts.a: $(PARTS)
@@ -86,8 +103,14 @@ $(BUILD)/libparts.a: $(PARTS)
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libparts.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
 
+# Load and speed of leases in process, for tests of whole programs too.
+LEASE_LOAD := $(BUILD)/tests/load/lease
+
+$(LEASE_LOAD): $(LEASE_LOAD).o $(BUILD)/libparts.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
+
 .PHONY: unit
-unit: $(UNIT) ## the unit test programs, without running them
+unit: $(UNIT) $(LEASE_LOAD) ## the unit test programs, without running them
 
 RUN = HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/run
 
@@ -98,7 +121,7 @@ check: all unit ## every test that belongs to a change
 check-unit: all unit ## the unit tests alone
 	$(RUN) --unit $(ARGS)
 
-check-e2e: all ## the tests of whole programs alone
+check-e2e: all $(LEASE_LOAD) ## the tests of whole programs alone
 	$(RUN) --e2e $(ARGS)
 
 check-long: all unit ## check, and what takes longer than a change can wait
@@ -136,7 +159,7 @@ fuzz: all ## each decoder under libFuzzer for FUZZ_SECONDS (needs clang)
 demo: all ## the whole path, shown on a real writer
 	HOLDFAST_BUILD=$(BUILD) $(PYTHON) tools/demo.py
 
-bench: all ## speed and memory against floors and peers (BENCH_MB="100 1000")
+bench: all $(LEASE_LOAD) ## speed and memory against floors and peers (BENCH_MB="100 1000")
 	HOLDFAST_BUILD=$(BUILD) CC="$(CC)" $(PYTHON) tests/bench/run
 
 mutants: all unit ## small faults in the sources, each found by a named test
@@ -158,12 +181,14 @@ install: all ## under DESTDIR and PREFIX
 	$(INSTALL) -d $(BINDIR) $(LIBEXECDIR) $(MANDIR) $(DOCDIR)/docs
 	$(INSTALL) -m 755 $(HOLDFAST) $(BINDIR)/holdfast
 	$(INSTALL) -m 755 $(RECOVER) $(LIBEXECDIR)/holdfast-recover
+	$(INSTALL) -m 755 $(LEASE_PROGRAM) $(LIBEXECDIR)/holdfast-lease
 	$(INSTALL) -m 644 $(MAN) $(MANDIR)
 	$(INSTALL) -m 644 $(TOP_DOCS) $(DOCDIR)
 	$(INSTALL) -m 644 $(DOCS) $(DOCDIR)/docs
 
 uninstall: ## what install put there
 	rm -f $(BINDIR)/holdfast $(LIBEXECDIR)/holdfast-recover \
+		$(LIBEXECDIR)/holdfast-lease \
 		$(addprefix $(MANDIR)/,$(notdir $(MAN))) \
 		$(addprefix $(DOCDIR)/,$(TOP_DOCS) $(DOCS))
 	-rmdir $(LIBEXECDIR) $(DOCDIR)/docs $(DOCDIR) 2>/dev/null

@@ -48,6 +48,8 @@ struct args_usage {
 	int min_operands, max_operands;
 	const char *statuses;		/* lines of help */
 	const char *example;		/* one line */
+	/* Another program reads the words: runs it, returns on failure only. */
+	int (*instead)(int argc, char **argv, struct fault *f);
 };
 
 struct args {

@@ -22,7 +22,8 @@ enum cli_status {
 
 /*
  * A command prints its answer to out and sets *status, or fills f; main
- * alone reports faults, flushes and exits.
+ * alone reports faults, flushes and exits. run is NULL where the usage says
+ * that another program takes the words.
  */
 struct command {
 	const struct args_usage *usage;
@@ -48,6 +49,7 @@ CLI_COMMAND(query);
 CLI_COMMAND(export);
 CLI_COMMAND(diff);
 CLI_COMMAND(verify);
+extern const struct args_usage lease_usage;
 CLI_COMMAND(help);
 CLI_COMMAND(version);
 

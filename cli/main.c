@@ -20,6 +20,7 @@ const struct command cli_commands[] = {
 	{ &export_usage, cmd_export },
 	{ &diff_usage, cmd_diff },
 	{ &verify_usage, cmd_verify },
+	{ &lease_usage, NULL },
 	{ &help_usage, cmd_help },
 	{ &version_usage, cmd_version },
 	{ NULL, NULL },
@@ -66,6 +67,9 @@ S_run(int argc, char **argv, struct fault *f)
 		(void)fault_hint(f, "try 'holdfast help'");
 		return CLI_USAGE;
 	}
+	if (c->usage->instead)
+		return report_status((enum fault_code)
+				     -c->usage->instead(argc, argv, f));
 	rc = digest_setup(f);
 	if (!rc)
 		rc = args_parse(c->usage, argc, argv, &a, f);

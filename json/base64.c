@@ -10,21 +10,6 @@
 
 #include "base/own.h"
 
-int
-base64_encode(const void *bytes, size_t n, char **text, struct fault *f)
-{
-	char *t;
-
-	if (n > INT_MAX / 2)
-		return fault_set(f, FAULT_CAP, "%zu bytes of base64", n);
-	t = malloc((n + 2) / 3 * 4 + 1);
-	if (!t)
-		return fault_set(f, FAULT_TROUBLE, "out of memory: base64");
-	(void)EVP_EncodeBlock((unsigned char *)t, bytes, (int)n);
-	*text = t;
-	return 0;
-}
-
 /* libcrypto takes more than it writes: so the way back must be the same. */
 static int
 S_same(const unsigned char *bytes, size_t n, const char *text, struct fault *f)

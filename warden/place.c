@@ -1,5 +1,5 @@
 /*
- * place.c - where the recover helper is, and that it is ours
+ * place.c - where our other programs are, and that they are ours
  */
 #include "warden/place.h"
 
@@ -24,8 +24,9 @@ S_parent(const char *path, size_t n)
 	return n;
 }
 
-int
-place_beside(const char *exe, char *path, size_t room, struct fault *f)
+static int
+S_beside(const char *exe, const char *below, char *path, size_t room,
+	 struct fault *f)
 {
 	size_t prefix;
 	int n;
@@ -34,11 +35,17 @@ place_beside(const char *exe, char *path, size_t room, struct fault *f)
 		return fault_set(f, FAULT_TROUBLE,
 				 "our own binary (%s) is in no directory", exe);
 	prefix = S_parent(exe, S_parent(exe, strlen(exe)));
-	n = snprintf(path, room, "%.*s/" PLACE_HELPER, (int)prefix, exe);
+	n = snprintf(path, room, "%.*s/%s", (int)prefix, exe, below);
 	if (n < 0 || (size_t)n >= room)
 		return fault_set(f, FAULT_TROUBLE,
 				 "the helper's path is too long");
 	return 0;
+}
+
+int
+place_beside(const char *exe, char *path, size_t room, struct fault *f)
+{
+	return S_beside(exe, PLACE_HELPER, path, room, f);
 }
 
 static int
@@ -76,8 +83,8 @@ S_check(int fd, const char *path, struct fault *f)
 	return 0;
 }
 
-int
-place_open(int *fd, struct fault *f)
+static int
+S_open(const char *below, int *fd, struct fault *f)
 {
 	char exe[PATH_MAX], path[PATH_MAX];
 	int rc;
@@ -85,17 +92,29 @@ place_open(int *fd, struct fault *f)
 
 	rc = S_own_exe(exe, f);
 	if (!rc)
-		rc = place_beside(exe, path, sizeof(path), f);
+		rc = S_beside(exe, below, path, sizeof(path), f);
 	if (rc)
 		return rc;
 	helper = open(path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 	if (helper < 0) {
 		fault_sys(f, FAULT_TROUBLE, errno, "find the helper %s", path);
-		return fault_hint(f, "holdfast and " PLACE_HELPER
-				  " are installed together, below one prefix");
+		return fault_hint(f, "holdfast and %s are installed together,"
+				  " below one prefix", below);
 	}
 	rc = S_check(helper, path, f);
 	if (!rc)
 		*fd = TAKE_FD(helper);
 	return rc;
+}
+
+int
+place_open(int *fd, struct fault *f)
+{
+	return S_open(PLACE_HELPER, fd, f);
+}
+
+int
+place_open_lease(int *fd, struct fault *f)
+{
+	return S_open(PLACE_LEASE, fd, f);
 }

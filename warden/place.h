@@ -1,5 +1,5 @@
 /*
- * place.h - where the recover helper is, and that it is ours
+ * place.h - where our other programs are, and that they are ours
  */
 #ifndef WARDEN_PLACE_H
 #define WARDEN_PLACE_H
@@ -10,6 +10,7 @@
 
 /* The sanitizer build's helper goes by another name: see the Makefile. */
 #define PLACE_HELPER "libexec/holdfast/" HOLDFAST_RECOVER_NAME
+#define PLACE_LEASE "libexec/holdfast/holdfast-lease"
 
 /*
  * The helper's path from that of our own binary: PREFIX/bin/holdfast gives
@@ -27,5 +28,8 @@ place_beside(const char *exe, char *path, size_t room, struct fault *f);
  */
 int
 place_open(int *fd, struct fault *f);
+/* The same for the program of the lease database. */
+int
+place_open_lease(int *fd, struct fault *f);
 
 #endif

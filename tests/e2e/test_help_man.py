@@ -6,7 +6,8 @@ import subprocess
 
 from holdfast import ROOT, YES, Skip, each, has, run, same
 
-COMMANDS = ('capture', 'recover', 'query', 'export', 'diff', 'verify')
+COMMANDS = ('capture', 'recover', 'query', 'export', 'diff', 'verify',
+            'lease')
 OPTION = re.compile(r'(?<![\w-])(--[a-z][a-z-]*|-[a-zA-Z])(?![\w-])')
 
 
