@@ -69,7 +69,6 @@ cmds_run(const struct options *o, FILE *out, int *status, struct fault *f)
 	OWN_ANSWER(a);
 	int rc = cmds_request(o, getpid(), &r, f);
 
-	(void)out;
 	if (!rc)
 		rc = cmds_open(o, &clock, &s, f);
 	if (!rc)
@@ -85,7 +84,9 @@ cmds_run(const struct options *o, FILE *out, int *status, struct fault *f)
 	*status = CMDS_RUN_FAILED;
 	if (rc)
 		return rc;
+	/* Standard output is the command's, which does not run. */
 	if (a.outcome == OUTCOME_BLOCKED)
-		return render_acquire(stderr, false, &r.q, &a, f);
+		return render_acquire(o->json ? out : stderr, o->json, &r.q,
+				      &a, f);
 	return S_hold(s, &r, &a, o->command, status, f);
 }

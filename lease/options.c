@@ -88,7 +88,7 @@ static const struct {
 	BIT(OPT_SINCE) | BIT(OPT_PRUNE), 0, false },
 [VERB_RUN] = { "run",
 	"run --session S [--epoch E] [--agent A] [--cwd D]\n"
-	"               [--ttl-sec N] [--note T] [--db FILE] PATH...\n"
+	"               [--ttl-sec N] [--note T] [--db FILE] [--json] PATH...\n"
 	"               -- CMD [ARG]...",
 	TAKES, BIT(OPT_SESSION), true },
 };
@@ -124,7 +124,7 @@ options_help(FILE *to)
 		    to);
 }
 
-/* A whole number from 1 on. */
+/* A whole number: from 1 on, or of --since from 0 on. */
 static int
 S_number(enum option_id id, const char *text, int64_t max, int64_t *v,
 	 struct fault *f)
@@ -137,8 +137,9 @@ S_number(enum option_id id, const char *text, int64_t max, int64_t *v,
 	if (text[0] < '0' || text[0] > '9' || *end || errno || n > max ||
 	    (n == 0 && id != OPT_SINCE))
 		return fault_set(f, FAULT_USAGE,
-				 "--%s %s: not a whole number from 1 to %lld",
-				 S_option[id].name, text, (long long)max);
+				 "--%s %s: not a whole number from %d to %lld",
+				 S_option[id].name, text, id != OPT_SINCE,
+				 (long long)max);
 	*v = n;
 	return 0;
 }
@@ -267,6 +268,7 @@ S_words(int argc, char **argv, struct options *o, struct fault *f)
 int
 options_parse(int argc, char **argv, struct options *o, struct fault *f)
 {
+	bool json;
 	int rc, n = 1;
 
 	*o = (struct options){ .verb = VERB_COUNT, .epoch = "" };
@@ -290,7 +292,12 @@ options_parse(int argc, char **argv, struct options *o, struct fault *f)
 		n++;
 	if (n < argc)
 		o->command = argv + n + 1;
+	/* It may have been another option's value: only a fault goes by it. */
+	json = o->json;
+	o->json = false;
 	rc = S_words(n - 1, argv + 1, o, f);
+	if (rc < 0)
+		o->json = json;
 	if (rc < 0 && f->code == FAULT_USAGE)
 		(void)fault_hint(f, "try 'holdfast lease --help'");
 	return rc;

@@ -34,6 +34,7 @@ _Noreturn static void
 S_become(const struct run *r, char *const *argv, pid_t parent)
 {
 	char fence[32];
+	int err;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
@@ -44,9 +45,11 @@ S_become(const struct run *r, char *const *argv, pid_t parent)
 	(void)snprintf(fence, sizeof(fence), "%" PRId64, r->grant->fence);
 	if (setenv("HOLDFAST_FENCE", fence, 1) == 0)
 		(void)execvp(argv[0], argv);
+	/* Where standard error is closed, saying so sets another one. */
+	err = errno;
 	(void)dprintf(STDERR_FILENO, "holdfast: run %s: %s\n", argv[0],
-		      strerror(errno));
-	_exit(errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUN);
+		      strerror(err));
+	_exit(err == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUN);
 }
 
 static int

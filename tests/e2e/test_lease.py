@@ -157,6 +157,13 @@ def test_json_says_all_of_it():
         same(r.json()['reason'], 'usage')
 
 
+def test_a_note_that_looks_like_an_option_is_a_note():
+    with leases() as x:
+        r = x.acquire('p', 's', '--note', '--json').expect(YES)
+        same(r.out, 'ACQUIRED 1 path(s) by s fence 1\n')
+        same(x('status', '--json').lines()[0]['note'], '--json')
+
+
 def test_force_goes_by_the_fence_and_busy_tells_nobody_how():
     with leases() as x:
         x.acquire('p', 'a').expect(YES)
@@ -267,6 +274,15 @@ def test_run_beside_another_owner_is_125_and_names_it():
         r = x('run', '--session', 'b', 'p', '--', 'true').expect(RUN_FAILED)
         has(r.err, 'BUSY', 'held by a')
         same(r.out, '')
+        r = x('run', '--json', '--session', 'b', 'p', '--', 'true')
+        same(r.expect(RUN_FAILED).json()['held'][0]['session'], 'a')
+
+
+def test_a_command_that_is_not_found_is_127_without_standard_error_too():
+    with leases() as x:
+        for there, status in (('/nonexistent', 127), (x.w, 126)):
+            x('run', '--session', 's', 'p', '--', there,
+              preexec_fn=lambda: os.close(2)).expect(status)
 
 
 def test_run_keeps_what_its_owner_held_before():
