@@ -31,23 +31,21 @@ S_let_go(struct store *s, const struct cmds_request *r,
 }
 
 static int
-S_hold(struct store *s, const struct cmds_request *r,
+S_hold(struct run *run, const struct cmds_request *r,
        const struct answer *grant, char *const *argv, int *status,
        struct fault *f)
 {
 	struct fault later = FAULT_INIT;
-	OWN_RUN(run);
 	int rc, gone;
 
-	run.store = s;
-	run.q = &r->q;
-	run.grant = grant;
-	rc = run_start(&run, argv, f);
+	run->q = &r->q;
+	run->grant = grant;
+	rc = run_start(run, argv, f);
 	if (!rc)
-		rc = run_watch(&run, status, f);
-	gone = S_let_go(s, r, grant, rc ? &later : f);
-	if (!rc && run.stopping) {
-		*f = run.lost;
+		rc = run_watch(run, status, f);
+	gone = S_let_go(run->store, r, grant, rc ? &later : f);
+	if (!rc && run->stopping) {
+		*f = run->lost;
 		(void)fault_wrap(f, "the lease is lost, %s was stopped",
 				 argv[0]);
 		return -(int)f->code;
@@ -67,12 +65,15 @@ cmds_run(const struct options *o, FILE *out, int *status, struct fault *f)
 	OWN_REQUEST(r);
 	OWN_STORE(s);
 	OWN_ANSWER(a);
+	OWN_RUN(run);
 	int rc = cmds_request(o, getpid(), &r, f);
 
 	if (!rc)
 		rc = cmds_open(o, &clock, &s, f);
-	if (!rc)
+	if (!rc) {
+		run_guard(&run, s);
 		rc = ops_acquire(s, &r.q, &a, f);
+	}
 	counter_add(&(struct counter_line){
 		.op = "acquire", .scope = "paths",
 		.session = r.session ? r.session : o->session,
@@ -88,5 +89,5 @@ cmds_run(const struct options *o, FILE *out, int *status, struct fault *f)
 	if (a.outcome == OUTCOME_BLOCKED)
 		return render_acquire(o->json ? out : stderr, o->json, &r.q,
 				      &a, f);
-	return S_hold(s, &r, &a, o->command, status, f);
+	return S_hold(&run, &r, &a, o->command, status, f);
 }

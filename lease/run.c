@@ -73,15 +73,62 @@ S_now(void)
 	return (int64_t)clock_boot_ns();
 }
 
+static void
+S_forwarded_set(sigset_t *set)
+{
+	(void)sigemptyset(set);
+	for (size_t i = 0; i < sizeof(S_forwarded) / sizeof(int); i++)
+		(void)sigaddset(set, S_forwarded[i]);
+}
+
+static int
+S_before_commit(void *arg)
+{
+	sigset_t set;
+
+	(void)arg;
+	S_forwarded_set(&set);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	return 0;
+}
+
+void
+run_guard(struct run *r, struct store *s)
+{
+	r->store = s;
+	r->guarded = sigprocmask(SIG_BLOCK, NULL, &r->mask) == 0;
+	(void)sqlite3_commit_hook(s->sql.db, S_before_commit, NULL);
+}
+
+/* The command never saw what came before it was there. */
+static int
+S_none_came(const char *command, struct fault *f)
+{
+	struct sigaction act;
+	sigset_t came;
+
+	(void)sigpending(&came);
+	for (size_t i = 0; i < sizeof(S_forwarded) / sizeof(int); i++) {
+		int signo = S_forwarded[i];
+
+		if (signo == SIGWINCH || signo == SIGCONT ||
+		    sigismember(&came, signo) != 1 ||
+		    sigaction(signo, NULL, &act) || act.sa_handler == SIG_IGN)
+			continue;
+		return fault_set(f, FAULT_TROUBLE,
+				 "SIG%s came before %s was started",
+				 sigabbrev_np(signo), command);
+	}
+	return 0;
+}
+
 static int
 S_prepare(struct run *r, struct fault *f)
 {
 	sigset_t set;
 
-	(void)sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(S_forwarded) / sizeof(int); i++)
-		(void)sigaddset(&set, S_forwarded[i]);
-	(void)sigprocmask(SIG_BLOCK, &set, &r->mask);
+	S_forwarded_set(&set);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	r->expires = r->grant->expires;
@@ -97,6 +144,8 @@ run_start(struct run *r, char *const *argv, struct fault *f)
 	pid_t parent = getpid();
 	int rc = S_prepare(r, f);
 
+	if (!rc)
+		rc = S_none_came(argv[0], f);
 	if (rc)
 		return rc;
 	r->pid = fork();
@@ -245,4 +294,9 @@ run_free(struct run *r)
 	own_fd_close(&r->pidfd);
 	own_fd_close(&r->signals);
 	own_fd_close(&r->timer);
+	if (!r->guarded)
+		return;
+	(void)sqlite3_commit_hook(r->store->sql.db, NULL, NULL);
+	if (r->pid <= 0)
+		(void)sigprocmask(SIG_SETMASK, &r->mask, NULL);
 }

@@ -1,7 +1,8 @@
 /*
  * run.h - a command that runs as long as its lease is held
  *
- * Lifecycle: run_start, run_watch until it gives the status.
+ * Lifecycle: run_guard before the acquire, run_start, run_watch until it gives
+ * the status.
  *
  * The lease is renewed after each third of its time. When it cannot be any
  * more, because it was forced, is over, or the database did not answer until
@@ -26,6 +27,7 @@ struct run {
 	pid_t pid;
 	int pidfd, signals, timer;	/* owned */
 	sigset_t mask;			/* of before */
+	bool guarded;
 	int64_t expires;		/* ns since the boot: the earliest */
 	int stopping;			/* 0, or the last signal that we sent */
 	struct fault lost;		/* why, once it is stopping */
@@ -33,13 +35,18 @@ struct run {
 
 #define RUN_STATUS_LOST 125
 
-/* Starts argv with HOLDFAST_FENCE; signals that end us are held from here. */
+/* From the next commit on signals wait that would end us and leave a lease
+   behind; a wait for the commit still ends by them. */
+void
+run_guard(struct run *r, struct store *s);
+/* Starts argv with HOLDFAST_FENCE; a fault where a signal came before. */
 int
 run_start(struct run *r, char *const *argv, struct fault *f);
 /* The command's status as a shell has it; RUN_STATUS_LOST and r->lost where
    we stopped it. */
 int
 run_watch(struct run *r, int *status, struct fault *f);
+/* Signals that came before the command was started have their way here. */
 void
 run_free(struct run *r);
 

@@ -2,7 +2,8 @@
  * lease_kill.c - preloaded: SIGKILL before the nth call into SQLite
  *
  * LEASE_KILL_NTH says which; 0 counts only, and the number goes to the file
- * that LEASE_KILL_COUNT names when the program ends.
+ * that LEASE_KILL_COUNT names when the program ends. LEASE_KILL_SIGNAL is
+ * another signal's number.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,9 +18,10 @@ static void
 S_count(void)
 {
 	const char *nth = getenv("LEASE_KILL_NTH");
+	const char *signo = getenv("LEASE_KILL_SIGNAL");
 
 	if (++S_calls == (nth ? strtoul(nth, NULL, 10) : 0))
-		raise(SIGKILL);
+		raise(signo ? atoi(signo) : SIGKILL);
 }
 
 int

@@ -424,6 +424,23 @@ def test_a_kill_between_any_two_calls_leaves_events_and_rows_agreed(name):
         assert n > 10, n
 
 
+def test_a_signal_between_any_two_calls_of_run_leaves_no_lease():
+    with leases() as x:
+        env = {'LD_PRELOAD': killer(x.d), 'LEASE_KILL_COUNT': f'{x.d}/n',
+               'LEASE_KILL_SIGNAL': str(int(signal.SIGTERM))}
+        op = ('run', '--session', 's', 'p', '--', 'true')
+        x('status').expect(YES)
+        x(*op, env=env).expect(YES)
+        with open(f'{x.d}/n') as f:
+            calls = int(f.read())
+        assert calls > 10, calls
+        for n in range(1, calls + 1):
+            r = x(*op, env={**env, 'LEASE_KILL_NTH': str(n)})
+            assert r.status in (YES, 128 + signal.SIGTERM, -signal.SIGTERM), r
+            same(x('check', 'p').expect(YES).out, 'FREE\n', n)
+        sound(x)
+
+
 def test_a_full_disk_is_trouble_and_nothing_happened():
     need_root()
     unshare = need_tool('unshare')
