@@ -293,3 +293,9 @@ mutant('lease-renewed-after-expiry', 'lease/stmt.c',
        '\t" RETURNING expires',
        't_lease_ops: renewal_keeps_the_fence_and_is_refused_after_expiry',
        't_lease_ops.c')
+
+mutant('lease-run-unguarded', 'lease/run.c',
+       '\t(void)sqlite3_commit_hook(s->sql.db, S_before_commit, NULL);\n',
+       '\t(void)S_before_commit;\n\t(void)s;\n',
+       'test_lease: a_signal_between_any_two_calls_of_run_leaves_no_lease',
+       'want (0,)')
