@@ -80,15 +80,19 @@ hold_list_writer(struct hold *h, const struct proc *p, const struct holder *who,
 	struct writer *grown = reallocarray(h->writers.writer,
 					    h->writers.count + 1,
 					    sizeof(*grown));
+	char *exe;
 
 	if (!grown)
 		return fault_set(f, FAULT_TROUBLE, "out of memory");
 	h->writers.writer = grown;
+	exe = proc_exe(p);
+	if (!exe)
+		return fault_set(f, FAULT_TROUBLE, "out of memory");
 	grown[h->writers.count++] = (struct writer){
 		.pid = who->pid,
 		.start_time = who->start_time,
 		.uid = who->uid,
-		.exe = proc_exe(p),
+		.exe = exe,
 		.paused = paused,
 		.descriptors = (unsigned)who->nfds,
 	};
