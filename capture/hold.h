@@ -15,7 +15,7 @@
  * If it cannot be put up: a refusal that names what stood in the way.
  * If it is broken: whatever moves is noticed by hold_still; the kernel
  *           resumes the writers when we die.
- * Shown by: tests/e2e/test_capture_live.py, tests/e2e/test_refusals.py
+ * Shown by: tests/e2e/test_capture.py, tests/e2e/test_names.py
  */
 #ifndef CAPTURE_HOLD_H
 #define CAPTURE_HOLD_H
