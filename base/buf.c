@@ -88,15 +88,6 @@ buf_u8(struct buf *b, uint8_t v, struct fault *f)
 }
 
 int
-buf_u32(struct buf *b, uint32_t v, struct fault *f)
-{
-	unsigned char raw[4];
-
-	bytes_put_le32(raw, v);
-	return buf_append(b, raw, sizeof(raw), f);
-}
-
-int
 buf_u64(struct buf *b, uint64_t v, struct fault *f)
 {
 	unsigned char raw[8];

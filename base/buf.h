@@ -43,8 +43,6 @@ int
 buf_u8(struct buf *b, uint8_t v, struct fault *f);
 /* Little endian. */
 int
-buf_u32(struct buf *b, uint32_t v, struct fault *f);
-int
 buf_u64(struct buf *b, uint64_t v, struct fault *f);
 
 int

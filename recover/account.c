@@ -70,21 +70,8 @@ account_header(const struct header *h, uint64_t size, struct fault *f)
 			 "the first 16 bytes are not SQLite's");
 }
 
-uint32_t
-account_page_size(const struct account *a)
-{
-	const struct wal_account *w = wal_account(a->wal);
-	const struct journal_account *j = journal_account(a->journal);
-
-	if (a->header.page_size)
-		return a->header.page_size;
-	if (j->page_size)
-		return j->page_size;
-	return w->header_valid ? w->page_size : 0;
-}
-
 static int
-S_judge_journal(const struct account *a, bool refuse, struct fault *f)
+S_judge_journal(const struct account *a, struct fault *f)
 {
 	const struct journal_account *j = journal_account(a->journal);
 
@@ -96,13 +83,6 @@ S_judge_journal(const struct account *a, bool refuse, struct fault *f)
 				 "\"%s\": whether its transaction is committed "
 				 "can't be told from this database alone",
 				 j->super_name);
-	if (refuse) {
-		(void)fault_set(f, FAULT_REFUSED, "the journal is hot: a "
-				"transaction over %u pages was cut off",
-				j->pages);
-		return fault_hint(f, "--journal rollback takes the state "
-				  "before that transaction");
-	}
 	/* SQLite would delete the journal of an empty main. */
 	if (images_size(a->images, ROLE_MAIN) == 0 && j->pages > 0)
 		return fault_set(f, FAULT_DAMAGED, "truncated: main is empty, "
@@ -366,10 +346,9 @@ S_judge_main(const struct account *a, struct fault *f)
 }
 
 int
-account_judge(struct account *a, enum state_view view, bool refuse_journal,
-	      struct fault *f)
+account_judge(struct account *a, enum state_view view, struct fault *f)
 {
-	int rc = S_judge_journal(a, refuse_journal, f);
+	int rc = S_judge_journal(a, f);
 
 	if (!rc)
 		rc = S_judge_rollback(a, f);

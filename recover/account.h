@@ -41,19 +41,14 @@ account_free(struct account *a);
 
 /*
  * Settles the view. FAULT_DAMAGED: commits are lost, or main is truncated,
- * or no database; FAULT_REFUSED: a super-journal, a hot journal where
- * refuse_journal, a live view that nothing shows.
+ * or no database; FAULT_REFUSED: a super-journal, a live view that nothing
+ * shows.
  */
 int
-account_judge(struct account *a, enum state_view view, bool refuse_journal,
-	      struct fault *f);
+account_judge(struct account *a, enum state_view view, struct fault *f);
 
 /* 0, or FAULT_DAMAGED that says in which way it is no database. */
 int
 account_header(const struct header *h, uint64_t size, struct fault *f);
-
-/* The page size that everything speaks of; 0: nothing tells. */
-uint32_t
-account_page_size(const struct account *a);
 
 #endif

@@ -322,7 +322,7 @@ S_judge(struct state *s, const struct ask_side *side, enum state_view view,
 	if (!rc && !images_has(a->images, ROLE_MAIN))
 		rc = fault_set(f, FAULT_USAGE, "there is no main file");
 	if (!rc)
-		rc = account_judge(a, view, side->refuse_journal != 0, f);
+		rc = account_judge(a, view, f);
 	if (rc)
 		return rc;
 	s->in_place = side->in_place != 0;

@@ -60,7 +60,7 @@ state_setup(struct fault *f);
  * side is borrowed and must outlive the state. FAULT_DAMAGED with a sentence
  * that says which: not a database, encrypted or not a database, truncated,
  * WAL damage that loses commits, block digest, wal-index disagreement.
- * FAULT_REFUSED: a super-journal is named; side->refuse_journal and hot.
+ * FAULT_REFUSED: a super-journal is named.
  */
 int
 state_open(struct state **s, const struct ask_side *side,

@@ -52,7 +52,7 @@ struct ask_member {
 	uint32_t present;
 	uint32_t role;		/* enum role */
 	int32_t fd;		/* in the helper: EVIDENCE_FD or above */
-	uint32_t owner;		/* ASK_BIND: unused by the helper */
+	uint32_t unused;	/* 0: aligns what follows */
 	uint64_t offset;
 	uint64_t size;
 	uint64_t first_block;	/* index into the side's block list */
@@ -68,7 +68,6 @@ struct ask_member {
 struct ask_side {
 	struct ask_member member[ROLE_COUNT];
 	int32_t blocks_fd;
-	uint32_t refuse_journal;
 	uint32_t in_place;	/* never copied into memory */
 	uint64_t blocks_offset;
 	uint64_t blocks_count;

@@ -15,9 +15,9 @@
 static void
 bytes_come_back_in_the_order_they_went_in(void **state)
 {
-	/* 0x11223344 and 0x1122334455667788, least byte first */
+	/* 0x1122334455667788, least byte first */
 	static const unsigned char want[] = {
-		'a', 'b', 7, 0x44, 0x33, 0x22, 0x11,
+		'a', 'b', 7,
 		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, '4', '2',
 	};
 	struct buf b = BUF_INIT(1024);
@@ -27,7 +27,6 @@ bytes_come_back_in_the_order_they_went_in(void **state)
 	assert_int_equal(buf_append(&b, "ab", 2, &f), 0);
 	assert_int_equal(buf_append(&b, NULL, 0, &f), 0);
 	assert_int_equal(buf_u8(&b, 7, &f), 0);
-	assert_int_equal(buf_u32(&b, 0x11223344u, &f), 0);
 	assert_int_equal(buf_u64(&b, 0x1122334455667788ull, &f), 0);
 	assert_int_equal(buf_printf(&b, &f, "%d", 42), 0);
 	assert_int_equal(b.len, sizeof(want));

@@ -381,21 +381,6 @@ a_main_that_a_vacuum_cut_is_made_whole(void **state)
 }
 
 static void
-a_hot_journal_can_be_refused(void **state)
-{
-	const char *path = S_hot(1024);
-	struct opened x;
-
-	(void)state;
-	memset(&x, 0, sizeof(x));
-	data_side(path, &x.side);
-	x.side.refuse_journal = 1;
-	assert_int_equal(state_open(&x.s, &x.side, STATE_VIEW_RECOVERY, 0,
-				    &x.f), -FAULT_REFUSED);
-	S_close(&x);
-}
-
-static void
 a_super_journal_is_refused_by_name(void **state)
 {
 	static const char name[] = "/somewhere/else.db-mj00112233";
@@ -877,7 +862,6 @@ main(void)
 		cmocka_unit_test(
 			a_rollback_holds_where_the_images_are_read_in_place),
 		cmocka_unit_test(a_main_that_a_vacuum_cut_is_made_whole),
-		cmocka_unit_test(a_hot_journal_can_be_refused),
 		cmocka_unit_test(a_super_journal_is_refused_by_name),
 		cmocka_unit_test(the_live_view_stops_where_the_writer_did),
 		cmocka_unit_test(live_commits_that_recovery_loses_are_damage),
