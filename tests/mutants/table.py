@@ -79,6 +79,15 @@ mutant('journal-left-out', 'capture/inspect.c',
        'test_capture: journal_refuse_refuses_a_hot_journal',
        'want (3,)')
 
+mutant('journal-not-held', 'capture/hold_pause.c',
+       '\t\tif (b->of[r] == BIND_NOT_THERE)\n\t\t\tcontinue;\n'
+       '\t\th->held[r] = ',
+       '\t\tif (b->of[r] == BIND_NOT_THERE || r == ROLE_JOURNAL)\n'
+       '\t\t\tcontinue;\n\t\th->held[r] = ',
+       'test_names: a_spilled_journal_is_never_taken_for_that_of_a_clone'
+       '[written]',
+       'exit 3, want (0, 6)')
+
 mutant('super-journal-allowed', 'capture/inspect.c',
        '\tif (i->super[0]) {\n',
        '\tif (0 && i->super[0]) {\n',
