@@ -1,0 +1,87 @@
+"""Capture: which bytes are read."""
+
+mutant('reopen-by-path', 'capture/held.c',
+       '\tgot = S_open_magic(p->dirfd, magic);\n',
+       '\tchar path[4096] = "";\n'
+       '\t(void)!readlinkat(p->dirfd, magic, path, sizeof(path) - 1);\n'
+       '\tgot = S_open_magic(AT_FDCWD, path);\n',
+       'test_names: no_live_evidence_is_opened_by_name[wal]',
+       'app.db-wal')
+
+mutant('names-instead-of-descriptors', 'capture/hold.c',
+       '\t\trc = hold_judge_names(h, rules, f);\n\treturn rc;\n}\n\n/*\n'
+       ' * Without a writer',
+       '\t\trc = 0;\n\treturn rc;\n}\n\n/*\n * Without a writer',
+       'test_names: a_substituted_wal_is_refused_with_both_inodes',
+       'want (3,)')
+
+mutant('second-read-skipped', 'capture/capture.c',
+       '\t\trc = S_each_file(r, "read again", stage_compare, f);\n',
+       '\t\trc = 0;\n',
+       'test_faults: a_read_that_gave_other_bytes_is_never_in_a_packet',
+       'bytes of app.db')
+
+mutant('state-check-skipped', 'capture/pause.c',
+       'i < p->count; i++)\n\t\trc = tracer_call(p->target[i].tracer, S_check',
+       'i < 0 * p->count; i++)\n'
+       '\t\trc = tracer_call(p->target[i].tracer, S_check',
+       't_pause: a_death_under_the_pause_is_noticed',
+       't_pause.c')
+
+mutant('binding-by-any-page', 'recover/binding.c',
+       '\t\tm.distinctive = S_distinctive(b, j, pages);\n',
+       '\t\tm.distinctive = S_distinctive(b, j, pages) + m.equal;\n',
+       't_binding: copies_of_one_template_are_not_told_apart',
+       't_binding.c')
+
+mutant('binding-off', 'capture/bind.c',
+       '\tif (candidates_of(c, ROLE_MAIN) != 1)\n\t\treturn false;\n',
+       '\tif (c)\n\t\treturn true;\n',
+       'test_names: two_databases_without_evidence_of_pairing_are_ambiguous',
+       "'ambiguous' is not in")
+
+mutant('clone-takes-the-journal', 'capture/bind.c',
+       '\t\t    !S_is_being_written(&c->list[owner[i]]))\n',
+       '\t\t    0)\n',
+       'test_names: a_spilled_journal_is_never_taken_for_that_of_a_clone[clone]',
+       'displaced journal')
+
+mutant('unseen-is-nobody', 'capture/hold.c',
+       '\t\trc = unseen_refuse_lockers(&main->st, f);\n',
+       '\t\trc = 0;\n',
+       'test_capture: a_writer_that_may_not_be_seen_is_never_called_nobody',
+       'want (5,)')
+
+mutant('resume-not-owned', 'capture/hold.c',
+       '\tpause_free(h->pause);\n',
+       '',
+       'test_capture: the_writer_runs_again_before_anything_is_checked',
+       'nothing was detached')
+
+mutant('journal-left-out', 'capture/inspect.c',
+       '\tpacket_writer_side(w, EVIDENCE_FD, now_ns, &ask.side[0]);\n',
+       '\tpacket_writer_side(w, EVIDENCE_FD, now_ns, &ask.side[0]);\n'
+       '\task.side[0].member[ROLE_JOURNAL].present = 0;\n',
+       'test_capture: journal_refuse_refuses_a_hot_journal',
+       'want (3,)')
+
+mutant('journal-not-held', 'capture/hold_pause.c',
+       '\t\tif (b->of[r] == BIND_NOT_THERE)\n\t\t\tcontinue;\n'
+       '\t\th->held[r] = ',
+       '\t\tif (b->of[r] == BIND_NOT_THERE || r == ROLE_JOURNAL)\n'
+       '\t\t\tcontinue;\n\t\th->held[r] = ',
+       'test_names: a_spilled_journal_is_never_taken_for_that_of_a_clone'
+       '[written]',
+       'exit 3, want (0, 6)')
+
+mutant('super-journal-allowed', 'capture/inspect.c',
+       '\tif (i->super[0]) {\n',
+       '\tif (0 && i->super[0]) {\n',
+       'test_names: a_super_journal_is_refused_by_its_name',
+       'want (3,)')
+
+mutant('hard-links-allowed', 'capture/hold.c',
+       '\tif (links <= 1)\n',
+       '\tif (links <= 1000)\n',
+       'test_scenarios: s04_an_alias_shows_the_real_rows_or_is_refused',
+       'hot_alias.db')
