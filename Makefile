@@ -34,6 +34,7 @@ ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack \
 FRONT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson libcrypto)
 HELPER_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libseccomp libcrypto)
 LEASE_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libcjson)
+CONTROLS_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libcjson libcrypto libseccomp)
 TEST_LIBS = $(shell $(PKG_CONFIG) --libs cmocka) $(FRONT_LIBS) $(HELPER_LIBS)
 
 sources = $(sort $(wildcard $(1)/*.c))
@@ -55,9 +56,10 @@ endif
 HOLDFAST := $(BUILD)/bin/holdfast
 RECOVER := $(BUILD)/libexec/holdfast/$(RECOVER_NAME)
 LEASE_PROGRAM := $(BUILD)/libexec/holdfast/holdfast-lease
+CONTROLS_PROGRAM := $(BUILD)/bin/holdfast-controls
 
 .PHONY: all
-all: $(HOLDFAST) $(RECOVER) $(LEASE_PROGRAM) ## the programs (the default)
+all: $(HOLDFAST) $(RECOVER) $(LEASE_PROGRAM) $(CONTROLS_PROGRAM) ## the programs (the default)
 
 $(HOLDFAST): $(FRONT) $(COMMON)
 	@mkdir -p $(@D)
@@ -70,6 +72,13 @@ $(RECOVER): $(HELPER) $(COMMON)
 $(LEASE_PROGRAM): $(LEASE) $(LEASE_COMMON)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LEASE_LIBS)
+
+# Nothing of the other rooms: what judges them must not share their faults.
+CONTROLS := $(call objects,controls)
+
+$(CONTROLS_PROGRAM): $(CONTROLS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(CONTROLS_LIBS)
 
 # The schema as one string literal.
 $(BUILD)/lease/schema.inc: lease/schema.sql
@@ -180,6 +189,7 @@ install: all ## under DESTDIR and PREFIX
 		     "its sandbox is wider" >&2; exit 1; fi
 	$(INSTALL) -d $(BINDIR) $(LIBEXECDIR) $(MANDIR) $(DOCDIR)/docs
 	$(INSTALL) -m 755 $(HOLDFAST) $(BINDIR)/holdfast
+	$(INSTALL) -m 755 $(CONTROLS_PROGRAM) $(BINDIR)/holdfast-controls
 	$(INSTALL) -m 755 $(RECOVER) $(LIBEXECDIR)/holdfast-recover
 	$(INSTALL) -m 755 $(LEASE_PROGRAM) $(LIBEXECDIR)/holdfast-lease
 	$(INSTALL) -m 644 $(MAN) $(MANDIR)
@@ -187,7 +197,8 @@ install: all ## under DESTDIR and PREFIX
 	$(INSTALL) -m 644 $(DOCS) $(DOCDIR)/docs
 
 uninstall: ## what install put there
-	rm -f $(BINDIR)/holdfast $(LIBEXECDIR)/holdfast-recover \
+	rm -f $(BINDIR)/holdfast $(BINDIR)/holdfast-controls \
+		$(LIBEXECDIR)/holdfast-recover \
 		$(LIBEXECDIR)/holdfast-lease \
 		$(addprefix $(MANDIR)/,$(notdir $(MAN))) \
 		$(addprefix $(DOCDIR)/,$(TOP_DOCS) $(DOCS))

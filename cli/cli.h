@@ -50,6 +50,7 @@ CLI_COMMAND(export);
 CLI_COMMAND(diff);
 CLI_COMMAND(verify);
 extern const struct args_usage lease_usage;
+extern const struct args_usage controls_usage;
 CLI_COMMAND(help);
 CLI_COMMAND(version);
 

@@ -21,6 +21,7 @@ const struct command cli_commands[] = {
 	{ &diff_usage, cmd_diff },
 	{ &verify_usage, cmd_verify },
 	{ &lease_usage, NULL },
+	{ &controls_usage, NULL },
 	{ &help_usage, cmd_help },
 	{ &version_usage, cmd_version },
 	{ NULL, NULL },

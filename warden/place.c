@@ -118,3 +118,9 @@ place_open_lease(int *fd, struct fault *f)
 {
 	return S_open(PLACE_LEASE, fd, f);
 }
+
+int
+place_open_controls(int *fd, struct fault *f)
+{
+	return S_open(PLACE_CONTROLS, fd, f);
+}

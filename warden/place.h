@@ -11,6 +11,7 @@
 /* The sanitizer build's helper goes by another name: see the Makefile. */
 #define PLACE_HELPER "libexec/holdfast/" HOLDFAST_RECOVER_NAME
 #define PLACE_LEASE "libexec/holdfast/holdfast-lease"
+#define PLACE_CONTROLS "bin/holdfast-controls"
 
 /*
  * The helper's path from that of our own binary: PREFIX/bin/holdfast gives
@@ -31,5 +32,8 @@ place_open(int *fd, struct fault *f);
 /* The same for the program of the lease database. */
 int
 place_open_lease(int *fd, struct fault *f);
+/* The same for the attack controls. */
+int
+place_open_controls(int *fd, struct fault *f);
 
 #endif

@@ -7,7 +7,7 @@ import subprocess
 from holdfast import ROOT, YES, Skip, each, has, run, same
 
 COMMANDS = ('capture', 'recover', 'query', 'export', 'diff', 'verify',
-            'lease')
+            'lease', 'controls')
 OPTION = re.compile(r'(?<![\w-])(--[a-z][a-z-]*|-[a-zA-Z])(?![\w-])')
 
 

@@ -1,0 +1,158 @@
+/*
+ * bed_product.c - the product and stock sqlite3, and the rows they show
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "controls/bed.h"
+
+#define BED_WORDS_MAX 32
+
+static const struct bed_run *
+S_prefixed(struct trial *t, const char *const *before,
+	   const char *const *words)
+{
+	const char *argv[BED_WORDS_MAX + 1] = { NULL };
+	size_t n = 0;
+
+	while (*before && n < BED_WORDS_MAX)
+		argv[n++] = *before++;
+	while (*words && n < BED_WORDS_MAX)
+		argv[n++] = *words++;
+	if (*words)
+		trial_die(t, "too many words for %s", argv[0]);
+	return bed_command(t, argv);
+}
+
+const struct bed_run *
+bed_product(struct trial *t, const char *const *words)
+{
+	return S_prefixed(t, BED_ARGV(t->product), words);
+}
+
+const struct bed_run *
+bed_attack(struct trial *t, const char *const *words)
+{
+	return S_prefixed(t, BED_ARGV("/proc/self/exe", "attack"), words);
+}
+
+bool
+bed_yes(const struct bed_run *r)
+{
+	return !r->late && (r->status == 0 || r->status == 6);
+}
+
+const struct bed_run *
+bed_capture(struct trial *t, const char *db, const char *packet,
+	    const char *option)
+{
+	return option ? bed_product(t, BED_ARGV("capture", "--json", "-o",
+						packet, option, db))
+		      : bed_product(t, BED_ARGV("capture", "--json", "-o",
+						packet, db));
+}
+
+/* The line at *rest as an object, or NULL at the end; *rest moves on. */
+static cJSON *
+S_line(const char **rest)
+{
+	const char *start = *rest;
+	size_t n = strcspn(start, "\n");
+
+	*rest = start + n + (start[n] == '\n');
+	return n ? cJSON_ParseWithLength(start, n) : NULL;
+}
+
+const cJSON *
+bed_json(struct trial *t, const struct bed_run *r)
+{
+	const char *rest = r->out;
+	cJSON *last = NULL;
+
+	while (*rest)
+		last = S_line(&rest);
+	if (!last)
+		trial_die(t, "no JSON: %s", bed_told(t, r));
+	return last;
+}
+
+/* Cells are null or [type, value]; a blob's value is an object. */
+static void
+S_cell(FILE *out, const cJSON *cell)
+{
+	const cJSON *value = cJSON_GetArrayItem(cell, 1);
+
+	if (cJSON_IsString(value))
+		(void)fputs(value->valuestring, out);
+	else if (value)
+		(void)fprintf(out, "blob of %g bytes",
+			      cJSON_GetNumberValue(
+				cJSON_GetObjectItem(value, "bytes")));
+}
+
+static void
+S_row(FILE *out, const cJSON *cells, bool first)
+{
+	const cJSON *cell;
+	bool behind = false;
+
+	if (!first)
+		(void)fputc('\n', out);
+	cJSON_ArrayForEach(cell, cells) {
+		if (behind)
+			(void)fputc('|', out);
+		S_cell(out, cell);
+		behind = true;
+	}
+}
+
+const char *
+bed_product_rows(struct trial *t, const char *evidence, const char *sql,
+		 const struct bed_run **why)
+{
+	const struct bed_run *r = bed_product(t, BED_ARGV(
+		"query", "--json", evidence, sql));
+	const char *rest = r->out;
+	bool first = true;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out;
+
+	if (why)
+		*why = r;
+	if (!bed_yes(r))
+		return NULL;
+	out = open_memstream(&text, &n);
+	while (out && *rest) {
+		const cJSON *o = S_line(&rest);
+		const char *kind = cJSON_GetStringValue(
+			cJSON_GetObjectItem(o, "kind"));
+
+		if (!kind)
+			trial_die(t, "no line of JSON: %s", bed_told(t, r));
+		if (strcmp(kind, "row"))
+			continue;
+		S_row(out, cJSON_GetObjectItem(o, "cells"), first);
+		first = false;
+	}
+	if (!out || fclose(out))
+		trial_die(t, "no memory");
+	return text;
+}
+
+const char *
+bed_sqlite3_rows(struct trial *t, const char *db, const char *sql,
+		 const struct bed_run **why)
+{
+	const struct bed_run *r = bed_command(t, BED_ARGV(
+		"sqlite3", "-batch", "-init", "/dev/null", db, sql));
+
+	if (why)
+		*why = r;
+	if (r->late || r->status)
+		return NULL;
+	if (r->nout && r->out[r->nout - 1] == '\n')
+		r->out[r->nout - 1] = '\0';
+	return r->out;
+}

@@ -1,0 +1,273 @@
+/*
+ * bed_writer.c - a live SQLite writer, which is the truth of a control
+ *
+ * Format: each way over a socket, a verb or state, a connection's number
+ * and a length, then that many bytes of text.
+ */
+#include "controls/bed_writer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "controls/bed.h"
+
+#define WRITER_ANSWER_MS 30000
+#define WRITER_TEXT_MAX (16u << 20)
+
+struct head {
+	char verb;		/* o, s in; o, e out */
+	unsigned connection;
+	size_t n;
+};
+
+static bool
+S_send(int fd, struct head h, const char *text)
+{
+	struct iovec iov[] = { { .iov_base = &h, .iov_len = sizeof(h) },
+		{ .iov_base = (void *)(uintptr_t)text, .iov_len = h.n } };
+	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2 };
+	size_t all = sizeof(h) + h.n;
+	ssize_t n = sendmsg(fd, &m, MSG_NOSIGNAL);
+
+	/* The rest of a text that the socket did not take at once. */
+	while (n >= (ssize_t)sizeof(h) && (size_t)n < all) {
+		ssize_t more = send(fd, text + ((size_t)n - sizeof(h)),
+				    all - (size_t)n, MSG_NOSIGNAL);
+
+		if (more <= 0)
+			return false;
+		n += more;
+	}
+	return (size_t)n == all;
+}
+
+static char *
+S_receive(int fd, struct head *h)
+{
+	char *text;
+
+	if (recv(fd, h, sizeof(*h), MSG_WAITALL) != sizeof(*h) ||
+	    h->n > WRITER_TEXT_MAX)
+		return NULL;
+	text = malloc(h->n + 1);
+	if (!text || (h->n && recv(fd, text, h->n, MSG_WAITALL) !=
+				(ssize_t)h->n)) {
+		free(text);
+		return NULL;
+	}
+	text[h->n] = '\0';
+	return text;
+}
+
+/* In the writer's process */
+
+static int
+S_row(void *arg, int n, char **value, char **name)
+{
+	FILE *out = arg;
+
+	(void)name;
+	if (ftell(out) > 0)
+		(void)fputc('\n', out);
+	for (int i = 0; i < n; i++)
+		(void)fprintf(out, "%s%s", i ? "|" : "",
+			      value[i] ? value[i] : "");
+	return 0;
+}
+
+static void
+S_serve(int fd)
+{
+	sqlite3 *db[BED_CONNECTIONS] = { NULL };
+	struct head h;
+	char *text;
+
+	while ((text = S_receive(fd, &h))) {
+		char *rows = NULL, *error = NULL;
+		size_t n = 0;
+		FILE *out = open_memstream(&rows, &n);
+		sqlite3 **c = &db[h.connection % BED_CONNECTIONS];
+		int rc;
+
+		if (!out)
+			_exit(1);
+		if (h.verb == 'o')
+			rc = sqlite3_open_v2(text, c, SQLITE_OPEN_READWRITE |
+				SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL);
+		else
+			rc = sqlite3_exec(*c, text, S_row, out, &error);
+		(void)fclose(out);
+		free(text);
+		text = rc ? strdup(error ? error : sqlite3_errmsg(*c)) : rows;
+		h.verb = rc ? 'e' : 'o';
+		h.n = strlen(text);
+		if (!S_send(fd, h, text))
+			_exit(1);
+		free(text);
+		if (rc)
+			free(rows);
+		sqlite3_free(error);
+	}
+	for (int i = 0; i < BED_CONNECTIONS; i++)
+		(void)sqlite3_close(db[i]);
+	_exit(0);
+}
+
+/* In the control's process */
+
+struct bed_writer *
+bed_writer_start(struct trial *t)
+{
+	struct bed_writer *w = calloc(1, sizeof(*w));
+	pid_t control = getpid();
+	int ends[2];
+
+	if (!w || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		trial_die(t, "socketpair: %s", strerror(errno));
+	w->pid = fork();
+	if (w->pid < 0)
+		trial_die(t, "fork: %s", strerror(errno));
+	if (w->pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+		(void)prctl(PR_SET_NAME, "writer");
+		(void)close(t->report);
+		(void)close(ends[0]);
+		if (getppid() == control)
+			S_serve(ends[1]);
+		_exit(1);
+	}
+	(void)close(ends[1]);
+	w->fd = ends[0];
+	return w;
+}
+
+static char *
+S_ask(struct trial *t, struct bed_writer *w, char verb, unsigned connection,
+      const char *text)
+{
+	struct head h = { .verb = verb, .connection = connection,
+			  .n = strlen(text) };
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+	char *answer;
+
+	if (!S_send(w->fd, h, text))
+		trial_die(t, "the writer is gone: %s", strerror(errno));
+	if (poll(&p, 1, WRITER_ANSWER_MS) <= 0)
+		trial_die(t, "the writer does not answer to: %s", text);
+	answer = S_receive(w->fd, &h);
+	if (!answer || h.verb == 'e')
+		trial_die(t, "the writer: %s: %s", text,
+			  answer ? answer : "it died");
+	return answer;
+}
+
+unsigned
+bed_open(struct trial *t, struct bed_writer *w, const char *path,
+	 const char *mode)
+{
+	unsigned c = w->connections++;
+
+	if (c == BED_CONNECTIONS)
+		trial_die(t, "too many connections");
+	free(S_ask(t, w, 'o', c, path));
+	(void)bed_sql(t, w, c, "pragma busy_timeout=10000;"
+		      "pragma journal_mode=%s;"
+		      "pragma wal_autocheckpoint=0", mode);
+	return c;
+}
+
+const char *
+bed_sql(struct trial *t, struct bed_writer *w, unsigned connection,
+	const char *fmt, ...)
+{
+	char *sql;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&sql, fmt, ap) < 0)
+		trial_die(t, "no memory");
+	va_end(ap);
+	return S_ask(t, w, 's', connection, sql);
+}
+
+unsigned
+bed_bank(struct trial *t, struct bed_writer *w, const char *path,
+	 const char *mode, unsigned rows)
+{
+	unsigned c = bed_open(t, w, path, mode);
+
+	(void)bed_sql(t, w, c,
+		      "create table acct(id integer primary key, who text,"
+		      " bal int); with n(i) as (select 1 union all select"
+		      " i + 1 from n where i < %u) insert into acct"
+		      " select i, '%s', 50 from n", rows, path);
+	return c;
+}
+
+const char *
+bed_bank_rows(struct trial *t, const char *path, unsigned rows)
+{
+	return bed_text(t, "%u|%u|%s", rows, 50 * rows, path);
+}
+
+long
+bed_progress(struct trial *t, struct bed_writer *w, unsigned connection)
+{
+	return strtol(bed_sql(t, w, connection,
+			      "insert into acct(who, bal) select min(who), 0"
+			      " from acct; select last_insert_rowid()"),
+		      NULL, 10);
+}
+
+static void
+S_gone(struct trial *t, struct bed_writer *w)
+{
+	(void)close(w->fd);
+	if (waitpid(w->pid, NULL, 0) != w->pid)
+		trial_die(t, "wait for the writer: %s", strerror(errno));
+	w->pid = -1;
+}
+
+void
+bed_kill(struct trial *t, struct bed_writer *w)
+{
+	(void)kill(w->pid, SIGKILL);
+	S_gone(t, w);
+}
+
+void
+bed_end(struct trial *t, struct bed_writer *w)
+{
+	(void)shutdown(w->fd, SHUT_WR);
+	S_gone(t, w);
+}
+
+const char *
+bed_sql_file(struct trial *t, const char *path, const char *fmt, ...)
+{
+	struct bed_writer *w = bed_writer_start(t);
+	const char *rows;
+	char *sql;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&sql, fmt, ap) < 0)
+		trial_die(t, "no memory");
+	va_end(ap);
+	free(S_ask(t, w, 'o', 0, path));
+	rows = S_ask(t, w, 's', 0, sql);
+	bed_end(t, w);
+	return rows;
+}

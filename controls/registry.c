@@ -1,0 +1,9 @@
+/*
+ * registry.c - the groups of controls, a line each
+ */
+#include "controls/registry.h"
+
+const struct control *const registry_groups[] = {
+	group_copies,
+	NULL,
+};
