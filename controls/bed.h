@@ -17,7 +17,7 @@
 
 struct bed_run {
 	int status;		/* exit status, or 128 and the signal */
-	bool late;		/* it was ended since its time was over */
+	bool late;		/* it would not have ended by itself */
 	char *out, *err;	/* with a NUL behind them */
 	size_t nout, nerr;
 };
@@ -26,15 +26,20 @@ struct bed_run {
 __attribute__((format(printf, 2, 3))) char *
 bed_text(struct trial *t, const char *fmt, ...);
 
+/* The folder's own path, absolute. */
+const char *
+bed_folder(struct trial *t);
+
 /*
  * Runs argv in the folder with nothing on standard input, searched in PATH,
- * never by a shell. A command that does not end in 30 s is `late`; _within
- * takes the time. Its process group is ended with it.
+ * never by a shell. A command that does not end in 30 s is `late`; so is,
+ * at once, one that waits for somebody to write to the fifo. Its process
+ * group is ended with it.
  */
 const struct bed_run *
 bed_command(struct trial *t, const char *const *argv);
 const struct bed_run *
-bed_command_within(struct trial *t, unsigned ms, const char *const *argv);
+bed_command_fifo(struct trial *t, const char *fifo, const char *const *argv);
 
 /* A command that must succeed: its standard output. */
 const char *
@@ -56,7 +61,7 @@ bed_json(struct trial *t, const struct bed_run *r);
 bool
 bed_says(const struct bed_run *r, const char *word);
 
-/* "exit 3: first line of its errors", for a table. */
+/* "exit 3: first line of its errors", without the folder's path. */
 const char *
 bed_told(struct trial *t, const struct bed_run *r);
 
@@ -72,15 +77,10 @@ bed_yes(const struct bed_run *r);
 /*
  * The rows that the product shows of a packet or file: columns divided by
  * '|', rows by '\n', NULL as nothing, as sqlite3's list mode and
- * bed_writer's. NULL and *why (may be NULL): it showed none.
+ * bed_sql. NULL and *why (may be NULL): it showed none.
  */
 const char *
 bed_product_rows(struct trial *t, const char *evidence, const char *sql,
-		 const struct bed_run **why);
-
-/* "sqlite3 DB SQL": the rows, without the last '\n'; or NULL and *why. */
-const char *
-bed_sqlite3_rows(struct trial *t, const char *db, const char *sql,
 		 const struct bed_run **why);
 
 #endif

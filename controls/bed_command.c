@@ -18,7 +18,8 @@
 
 #include "controls/bed.h"
 
-#define BED_COMMAND_MS 30000u
+#define BED_COMMAND_MS 30000
+#define BED_LOOK_MS 5
 /* A command that writes more is broken. */
 #define BED_OUTPUT_MAX (64u << 20)
 #define BED_STEP (64u << 10)
@@ -34,6 +35,16 @@ bed_text(struct trial *t, const char *fmt, ...)
 		trial_die(t, "no memory");
 	va_end(ap);
 	return text;
+}
+
+const char *
+bed_folder(struct trial *t)
+{
+	char *path = getcwd(NULL, 0);
+
+	if (!path)
+		trial_die(t, "getcwd: %s", strerror(errno));
+	return path;
 }
 
 struct pipe {
@@ -79,15 +90,26 @@ S_now(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* Somebody waits there for a writer. */
+static bool
+S_awaited(const char *fifo)
+{
+	int fd = open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+
+	/* It stays open: its end would let them go on. */
+	return fd >= 0;
+}
+
 /*
  * Until the process ended and its pipes are empty. A child that it left may
- * keep them open: what is there when it ended is all that is taken.
+ * keep them open: what is there when it ended is all that is taken. False:
+ * its time is over, or it waits for somebody to write to the fifo.
  */
 static bool
-S_gather(struct trial *t, pid_t pid, unsigned ms, struct pipe p[2])
+S_gather(struct trial *t, pid_t pid, const char *fifo, struct pipe p[2])
 {
 	int ended = (int)syscall(SYS_pidfd_open, pid, 0);
-	long until = S_now() + ms;
+	long until = S_now() + BED_COMMAND_MS;
 
 	if (ended < 0)
 		trial_die(t, "pidfd_open: %s", strerror(errno));
@@ -98,6 +120,8 @@ S_gather(struct trial *t, pid_t pid, unsigned ms, struct pipe p[2])
 		long left = until - S_now();
 		bool over, idle;
 
+		if (fifo && left > BED_LOOK_MS)
+			left = BED_LOOK_MS;
 		if (poll(e, 3, left > 0 ? (int)left : 0) < 0 &&
 		    errno != EINTR)
 			trial_die(t, "poll: %s", strerror(errno));
@@ -106,7 +130,8 @@ S_gather(struct trial *t, pid_t pid, unsigned ms, struct pipe p[2])
 		for (int i = 0; i < 2; i++)
 			if (e[i + 1].revents)
 				S_read(t, &p[i]);
-		if (idle && (over || S_now() >= until)) {
+		if (idle && (over || S_now() >= until ||
+			     (fifo && S_awaited(fifo)))) {
 			(void)close(ended);
 			return over;
 		}
@@ -132,7 +157,7 @@ S_start(struct trial *t, const char *const *argv, int out, int err)
 }
 
 const struct bed_run *
-bed_command_within(struct trial *t, unsigned ms, const char *const *argv)
+bed_command_fifo(struct trial *t, const char *fifo, const char *const *argv)
 {
 	struct bed_run *r = calloc(1, sizeof(*r));
 	struct pipe p[2] = { { .fd = -1 }, { .fd = -1 } };
@@ -146,7 +171,7 @@ bed_command_within(struct trial *t, unsigned ms, const char *const *argv)
 	(void)close(err[1]);
 	p[0].fd = out[0];
 	p[1].fd = err[0];
-	r->late = !S_gather(t, pid, ms, p);
+	r->late = !S_gather(t, pid, fifo, p);
 	(void)kill(-pid, SIGKILL);
 	if (r->late)
 		(void)kill(pid, SIGKILL);
@@ -170,7 +195,7 @@ bed_command_within(struct trial *t, unsigned ms, const char *const *argv)
 const struct bed_run *
 bed_command(struct trial *t, const char *const *argv)
 {
-	return bed_command_within(t, BED_COMMAND_MS, argv);
+	return bed_command_fifo(t, NULL, argv);
 }
 
 const char *
@@ -187,11 +212,16 @@ const char *
 bed_told(struct trial *t, const struct bed_run *r)
 {
 	const char *text = r->nerr ? r->err : r->out;
+	const char *folder = bed_text(t, "%s/", bed_folder(t));
+	char *line = bed_text(t, "%.*s", (int)strcspn(text, "\n"), text);
+	size_t n = strlen(folder);
+	char *at;
 
 	if (r->late)
 		return "does not end";
-	return bed_text(t, "exit %d%s%.*s", r->status, *text ? ": " : "",
-			(int)strcspn(text, "\n"), text);
+	while ((at = strstr(line, folder)))
+		memmove(at, at + n, strlen(at + n) + 1);
+	return bed_text(t, "exit %d%s%s", r->status, *line ? ": " : "", line);
 }
 
 bool

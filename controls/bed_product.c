@@ -1,5 +1,5 @@
 /*
- * bed_product.c - the product and stock sqlite3, and the rows they show
+ * bed_product.c - the product, and the rows that it shows
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,20 +139,4 @@ bed_product_rows(struct trial *t, const char *evidence, const char *sql,
 	if (!out || fclose(out))
 		trial_die(t, "no memory");
 	return text;
-}
-
-const char *
-bed_sqlite3_rows(struct trial *t, const char *db, const char *sql,
-		 const struct bed_run **why)
-{
-	const struct bed_run *r = bed_command(t, BED_ARGV(
-		"sqlite3", "-batch", "-init", "/dev/null", db, sql));
-
-	if (why)
-		*why = r;
-	if (r->late || r->status)
-		return NULL;
-	if (r->nout && r->out[r->nout - 1] == '\n')
-		r->out[r->nout - 1] = '\0';
-	return r->out;
 }

@@ -1,55 +1,117 @@
 /*
- * group_copies.c - what a copy of files under their names misses
+ * group_copies.c - what copies of files under their names miss or mix
  */
-#include <string.h>
-
-#include "controls/bed.h"
 #include "controls/bed_file.h"
+#include "controls/bed_load.h"
+#include "controls/bed_sides.h"
 #include "controls/bed_writer.h"
 #include "controls/registry.h"
-#include "controls/trial.h"
 
-#define COPIES_ROWS 40u
+/* Rows of 50 each, and how many of them main has when more are in the WAL. */
+#define COPIES_ROWS 50u
+#define COPIES_OLD 40u
 
-/* cp main; open the copy. */
+static void
+S_cp(struct trial *t, const char *from, const char *to)
+{
+	(void)bed_output(t, BED_ARGV("cp", from, to));
+}
+
+/* 40 rows in main, 10 more in the WAL. */
+static unsigned
+S_partly(struct trial *t, struct bed_writer *w)
+{
+	unsigned c = bed_bank(t, w, "app.db", "wal", COPIES_OLD);
+
+	(void)bed_sql(t, w, c, "pragma wal_checkpoint(truncate); with n(i) as"
+		      " (select 1 union all select i + 1 from n where i < %u)"
+		      " insert into acct(who, bal) select 'app.db', 50 from n",
+		      COPIES_ROWS - COPIES_OLD);
+	return c;
+}
+
 static void
 S_main_only(struct trial *t)
 {
 	struct bed_writer *w = bed_writer_start(t);
-	unsigned c = bed_bank(t, w, "app.db", "wal", COPIES_ROWS);
-	const char *want = bed_sql(t, w, c, BED_BANK_SQL), *got;
-	const struct bed_run *why;
+	const char *old = bed_bank_rows(t, "app.db", COPIES_OLD),
+		*all = bed_bank_rows(t, "app.db", COPIES_ROWS);
+	unsigned c = S_partly(t, w);
 
-	(void)bed_sql(t, w, c, "pragma wal_checkpoint(full); delete from acct"
-		      " where id > 30");
-	want = bed_sql(t, w, c, BED_BANK_SQL);
-	(void)bed_output(t, BED_ARGV("cp", "app.db", "copy.db"));
-	got = bed_sqlite3_rows(t, "copy.db", BED_BANK_SQL, &why);
-	trial_predecessor(t, got && !strcmp(got, bed_bank_rows(
-				t, "app.db", COPIES_ROWS)) ?
-			  SYMPTOM_MISSING : NULL,
-			  "%s where the writer has %s",
-			  got ? got : bed_told(t, why), want);
-	why = bed_capture(t, "app.db", "p", NULL);
-	got = bed_yes(why) ? bed_product_rows(t, "p", BED_BANK_SQL, &why)
-			   : NULL;
-	trial_product(t, got && !strcmp(got, want), "%s",
-		      got ? got : bed_told(t, why));
-	(void)bed_progress(t, w, c);
-	trial_examined(t, 2);
+	S_cp(t, "app.db", "copy.db");
+	bed_naive(t, bed_show_sqlite3(t, "copy.db", BED_BANK_SQL),
+		  SYMPTOM_MISSING, old, all);
+	bed_ours(t, bed_show_captured(t, "app.db", NULL, BED_BANK_SQL), all);
 
 	(void)bed_sql(t, w, c, "pragma wal_checkpoint(truncate)");
-	want = bed_sql(t, w, c, BED_BANK_SQL);
-	(void)bed_output(t, BED_ARGV("cp", "app.db", "copy.db"));
-	got = bed_sqlite3_rows(t, "copy.db", BED_BANK_SQL, &why);
-	trial_inverse_predecessor(t, got && !strcmp(got, want), "%s",
-				  got ? got : bed_told(t, why));
-	why = bed_capture(t, "app.db", "p2", NULL);
-	got = bed_yes(why) ? bed_product_rows(t, "p2", BED_BANK_SQL, &why)
-			   : NULL;
-	trial_inverse_product(t, got && !strcmp(got, want), "%s",
-			      got ? got : bed_told(t, why));
-	trial_examined(t, 2);
+	S_cp(t, "app.db", "copy.db");
+	bed_naive_inverse(t, bed_show_sqlite3(t, "copy.db", BED_BANK_SQL),
+			  all);
+	bed_ours_inverse(t, bed_show_captured(t, "app.db", NULL,
+					      BED_BANK_SQL), all);
+	bed_end(t, w);
+}
+
+/*
+ * Money moves between the first and the last row, which are in different
+ * pages: a copy that has one page of before and one of after has another
+ * sum.
+ */
+static void
+S_main_first(struct trial *t)
+{
+	struct bed_writer *w = bed_writer_start(t);
+	unsigned c = bed_money(t, w, "app.db");
+
+	(void)bed_sql(t, w, c, "pragma wal_checkpoint(truncate)");
+	S_cp(t, "app.db", "copy.db");
+	bed_move(t, w, c, 100);
+	(void)bed_sql(t, w, c, "pragma wal_checkpoint(truncate);"
+		      " update acct set who = 'y' where id = 1");
+	S_cp(t, "app.db-wal", "copy.db-wal");
+	bed_naive(t, bed_show_sqlite3(t, "copy.db", BED_MONEY_SOUND),
+		  SYMPTOM_TORN, "900 in all\nok", BED_MONEY_ROWS);
+	bed_ours_under_load(t, "app.db");
+
+	(void)bed_sql(t, w, c, "pragma wal_checkpoint(truncate)");
+	bed_move(t, w, c, 100);
+	S_cp(t, "app.db", "quiet.db");
+	S_cp(t, "app.db-wal", "quiet.db-wal");
+	bed_naive_inverse(t, bed_show_sqlite3(t, "quiet.db", BED_MONEY_SQL),
+			  BED_MONEY_ROWS);
+	bed_ours_inverse(t, bed_show_captured(t, "app.db", NULL,
+					      BED_MONEY_SQL), BED_MONEY_ROWS);
+	bed_end(t, w);
+}
+
+static void
+S_wal_first(struct trial *t)
+{
+	struct bed_writer *w = bed_writer_start(t),
+		*other = bed_writer_start(t);
+	unsigned c = bed_bank(t, w, "app.db", "wal", COPIES_OLD);
+	const char *all = bed_bank_rows(t, "app.db", COPIES_ROWS);
+
+	S_cp(t, "app.db-wal", "copy.db-wal");
+	(void)bed_sql(t, w, c, "with n(i) as (select 1 union all select i + 1"
+		      " from n where i < %u) insert into acct(who, bal)"
+		      " select 'app.db', 50 from n;"
+		      " pragma wal_checkpoint(truncate)",
+		      COPIES_ROWS - COPIES_OLD);
+	S_cp(t, "app.db", "copy.db");
+	bed_naive(t, bed_show_sqlite3(t, "copy.db", BED_BANK_SQL),
+		  SYMPTOM_OLD, bed_bank_rows(t, "app.db", COPIES_OLD), all);
+	bed_ours(t, bed_show_captured(t, "app.db", NULL, BED_BANK_SQL), all);
+	(void)bed_money(t, other, "money.db");
+	bed_ours_under_load(t, "money.db");
+	bed_end(t, other);
+
+	S_cp(t, "app.db-wal", "quiet.db-wal");
+	S_cp(t, "app.db", "quiet.db");
+	bed_naive_inverse(t, bed_show_sqlite3(t, "quiet.db", BED_BANK_SQL),
+			  all);
+	bed_ours_inverse(t, bed_show_captured(t, "app.db", NULL,
+					      BED_BANK_SQL), all);
 	bed_end(t, w);
 }
 
@@ -57,13 +119,39 @@ const struct control group_copies[] = {
 	{
 		.id = "main-only-copy",
 		.title = "A copy of main alone misses committed rows",
-		.attack = "The last commits are only in the WAL",
+		.attack = "the last commits are only in the WAL",
 		.predecessor = "cp app.db copy.db, then sqlite3 copy.db",
 		.symptom = SYMPTOM_MISSING,
-		.expected = "The rows that the writer sees",
-		.inverse = "Everything was checkpointed",
+		.expected = "the rows that the writer has",
+		.inverse = "everything was checkpointed",
 		.needs = CONTROL_PAUSE | CONTROL_SQLITE3,
 		.run = S_main_only,
+	},
+	{
+		.id = "main-then-wal",
+		.title = "Main and WAL copied at two instants, main first",
+		.attack = "money moves, with a checkpoint, between the two"
+			" copies; for Holdfast without end during each"
+			" capture",
+		.predecessor = "cp app.db, then cp app.db-wal, then sqlite3",
+		.symptom = SYMPTOM_TORN,
+		.expected = "every capture has the sum that every commit has",
+		.inverse = "the writer is idle",
+		.needs = CONTROL_PAUSE | CONTROL_SQLITE3,
+		.run = S_main_first,
+	},
+	{
+		.id = "wal-then-main",
+		.title = "Main and WAL copied at two instants, the WAL first",
+		.attack = "rows are added and checkpointed between the two"
+			" copies; for Holdfast commits without end during"
+			" each capture",
+		.predecessor = "cp app.db-wal, then cp app.db, then sqlite3",
+		.symptom = SYMPTOM_OLD,
+		.expected = "the rows that the writer has",
+		.inverse = "the writer is idle",
+		.needs = CONTROL_PAUSE | CONTROL_SQLITE3,
+		.run = S_wal_first,
 	},
 	{ .id = NULL },
 };

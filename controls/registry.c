@@ -5,5 +5,8 @@
 
 const struct control *const registry_groups[] = {
 	group_copies,
+	group_names,
+	group_journals,
+	group_sidecars,
 	NULL,
 };

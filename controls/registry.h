@@ -10,6 +10,9 @@
 
 /* A group is an array in a file of its own; its last entry has no id. */
 extern const struct control group_copies[];
+extern const struct control group_names[];
+extern const struct control group_journals[];
+extern const struct control group_sidecars[];
 
 /* The groups, in the order of the list; NULL is behind the last one. */
 extern const struct control *const registry_groups[];

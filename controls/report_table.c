@@ -86,8 +86,11 @@ S_row(const char *id, const char *naive, const char *product,
 		S_cell(&id, TABLE_ID, out);
 		S_cell(&naive, column, out);
 		S_cell(&product, column, out);
-		(void)fprintf(out, "%*s  %s\n", TABLE_SEEN, seen, outcome);
-		seen = outcome = "";
+		if (*outcome)
+			(void)fprintf(out, "%*s  %s", TABLE_SEEN, seen,
+				      outcome);
+		(void)fputc('\n', out);
+		outcome = "";
 	} while (*id || *naive || *product);
 }
 

@@ -41,3 +41,8 @@ def test_nothing_of_the_other_rooms_is_included():
             for header in re.findall(r'^#\s*include\s+"([^"]+)"', f.read(),
                                      re.M):
                 same((name, os.path.dirname(header)), (name, 'controls'))
+
+
+def test_the_page_of_the_controls_is_what_the_list_says():
+    with open(os.path.join(ROOT, 'docs', 'CONTROLS.md')) as f:
+        same(f.read(), controls('list', '--markdown').expect(YES).out)
