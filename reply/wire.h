@@ -65,8 +65,9 @@ enum wire_type {
 	WIRE_TYPES
 };
 
-/* The fact "integrity" where SQLite can't check; a SKIP frame says why. */
-#define WIRE_NOT_CHECKED "not checked"
+/* The fact "integrity" where SQLite could not check all: SKIP frames say
+   what not. */
+#define WIRE_OK_PARTLY "ok where checked"
 
 enum wire_change {
 	WIRE_ADDED = 1,

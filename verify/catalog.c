@@ -11,6 +11,7 @@
 #include "verify/sort.h"
 #include "verify/sql.h"
 #include "verify/token.h"
+#include "verify/unknown.h"
 
 const char *
 catalog_setting_name(enum catalog_setting i)
@@ -161,6 +162,9 @@ catalog_load(struct catalog *c, sqlite3 *db, struct fault *f)
 	c->db = db;
 	rc = value_reader_init(&c->values, db, f);
 	if (rc == 0)
+		rc = unknown_watch(&c->unknown, db, f);
+	c->values.unknown = c->unknown;
+	if (rc == 0)
 		rc = S_load_settings(c, f);
 	if (rc == 0)
 		rc = S_load_objects(c, f);
@@ -175,6 +179,9 @@ catalog_free(struct catalog *c)
 	for (size_t i = 0; i < c->nobject; i++)
 		S_object_free(&c->object[i]);
 	free(c->object);
+	if (c->unknown)
+		(void)sqlite3_collation_needed(c->db, NULL, NULL);
+	unknown_free(c->unknown);
 	value_reader_free(&c->values);
 	memset(c, 0, sizeof(*c));
 }

@@ -47,6 +47,7 @@ struct catalog_object {
 struct catalog {
 	sqlite3 *db;			/* borrowed */
 	struct value_reader values;
+	struct unknown *unknown;	/* owned */
 	int64_t setting[CATALOG_SETTINGS];
 	struct catalog_object *object;	/* by name, then type, then cells */
 	size_t nobject;

@@ -9,6 +9,7 @@
 #include "verify/catalog.h"
 #include "verify/sql.h"
 #include "verify/token.h"
+#include "verify/unknown.h"
 
 #define KEY_UNSET UINT32_MAX
 
@@ -207,19 +208,32 @@ S_load_key(struct catalog_table *t, struct catalog *c, struct fault *f)
 	return 0;
 }
 
-/* A generated column may call what this SQLite does not have. */
+/*
+ * A generated column may call what this SQLite does not have. Of collations
+ * only reading tells: where one side is NULL or a number none is asked.
+ */
 static int
 S_probe(struct catalog_table *t, struct catalog *c, struct catalog_column *col,
 	struct fault *f)
 {
+	const char *asked = NULL;
 	OWN_STMT(s);
-	int rc = sql_prepare(c->db, &s, f,
-			     "SELECT x.\"%w\" FROM main.\"%w\" AS x",
-			     col->name, t->name);
+	int rc = sql_prepare(c->db, &s, f, "SELECT x.\"%w\" FROM main.\"%w\""
+			     " AS x NOT INDEXED", col->name, t->name);
 
-	if (rc != 1)
+	if (rc == 1)
+		return sql_shown(sqlite3_errmsg(c->db), &col->why, f);
+	if (rc || !unknown_any(c->unknown))
 		return rc;
-	return sql_shown(sqlite3_errmsg(c->db), &col->why, f);
+	do {
+		rc = sql_step(s, f);
+		asked = unknown_asked(c->unknown);
+	} while (rc == 0 && !asked);
+	if (rc == 2)
+		return sql_shown(sqlite3_errmsg(c->db), &col->why, f);
+	if (rc >= 0 && asked)
+		return sql_shown(asked, &col->why, f);
+	return rc < 0 ? rc : 0;
 }
 
 int

@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "reply/wire.h"
 #include "verify/sql.h"
+#include "verify/unknown.h"
 
 #define ROWS_SQL_MAX (64u << 20)
 /* A batch that held one huge row gives the memory back. */
@@ -227,15 +228,18 @@ S_put_row(struct rows *r, struct rows_batch *b, struct fault *f)
 }
 
 static int
-S_end(struct rows *r, struct fault *f)
+S_end(struct rows *r, const char *asked, struct fault *f)
 {
-	return sql_shown(sqlite3_errmsg(sqlite3_db_handle(r->stmt)), &r->why,
-			 f);
+	const char *why = asked ? asked
+			: sqlite3_errmsg(sqlite3_db_handle(r->stmt));
+
+	return sql_shown(why, &r->why, f);
 }
 
 int
 rows_next_batch(struct rows *r, struct rows_batch *b, struct fault *f)
 {
+	const char *asked;
 	int rc = 0;
 
 	if (b->bytes.room > ROWS_KEEP_BYTES)
@@ -251,7 +255,13 @@ rows_next_batch(struct rows *r, struct rows_batch *b, struct fault *f)
 		if (rc == 0)
 			rc = S_put_row(r, b, f);
 	}
-	if (rc == 2 && S_end(r, f))
+	asked = unknown_asked(r->values->unknown);
+	if (asked && rc >= 0) {
+		/* No row of this batch may go out. */
+		rc = 2;
+		b->nrow = 0;
+	}
+	if (rc == 2 && S_end(r, asked, f))
 		rc = -(int)f->code;
 	r->ended = rc != 0;
 	return rc < 0 || b->nrow == 0 ? rc : 0;

@@ -17,6 +17,17 @@ own_stmt_finalize(sqlite3_stmt **s)
 	*s = NULL;
 }
 
+static inline void
+own_sql_free(char **text)
+{
+	sqlite3_free(*text);
+	*text = NULL;
+}
+
+/* Text of sqlite3_mprintf. */
+#define OWN_SQL(name) \
+	char *name __attribute__((cleanup(own_sql_free))) = NULL
+
 #define OWN_STMT(name) \
 	sqlite3_stmt *name __attribute__((cleanup(own_stmt_finalize))) = NULL
 

@@ -33,6 +33,7 @@ value_reader_init(struct value_reader *v, sqlite3 *db, struct fault *f)
 	name = rc == 0 ? (const char *)sqlite3_column_text(s, 0) : NULL;
 	if (!name)
 		return fault_set(f, FAULT_TROUBLE, "no encoding is known");
+	v->unknown = NULL;
 	v->encoding = VALUE_UTF8;
 	if (strcmp(name, "UTF-16le") == 0)
 		v->encoding = VALUE_UTF16LE;

@@ -29,6 +29,7 @@ enum value_use {
 struct value_reader {
 	enum value_encoding encoding;	/* of the database */
 	struct buf swap;		/* UTF-16 of the other byte order */
+	struct unknown *unknown;	/* borrowed, or NULL */
 };
 
 int

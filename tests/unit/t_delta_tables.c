@@ -179,40 +179,48 @@ a_generated_column_that_cannot_be_computed_is_skipped(void **state)
 	free(got);
 }
 
+/* No order that SQLite has itself. */
 static int
-S_compare_bytes(void *arg, int na, const void *a, int nb, const void *b)
+S_compare_backwards(void *arg, int na, const void *a, int nb, const void *b)
 {
 	(void)arg;
-	return na != nb ? na - nb : memcmp(a, b, (size_t)na);
+	return na != nb ? nb - na : memcmp(b, a, (size_t)na);
 }
 
 static void
-a_table_with_a_missing_collation_is_skipped(void **state)
+a_table_of_a_missing_collation_is_read_in_its_own_order(void **state)
 {
+	static const char *const rows[] = { "('a'),('b'),('d')",
+					    "('a'),('c'),('d')" };
 	struct delta_options o = LOG_OPTIONS;
 	sqlite3 *db[2];
 	char *got;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
+		char *insert = sqlite3_mprintf("INSERT INTO t VALUES %s",
+					       rows[i]);
+
 		db[i] = log_db("");
 		sqlite3_create_collation(db[i], "odd", SQLITE_UTF8, NULL,
-					 S_compare_bytes);
+					 S_compare_backwards);
 		assert_int_equal(sqlite3_exec(db[i],
-			"CREATE TABLE t(k TEXT COLLATE odd PRIMARY KEY)"
-			" WITHOUT ROWID; CREATE TABLE u(a);"
-			"INSERT INTO t VALUES ('a')", 0, 0, 0), 0);
+			"CREATE TABLE t(k TEXT COLLATE odd PRIMARY KEY,"
+			" g AS (k < 'c')) WITHOUT ROWID", 0, 0, 0), 0);
+		assert_int_equal(sqlite3_exec(db[i], insert, 0, 0, 0), 0);
+		sqlite3_free(insert);
 		sqlite3_create_collation(db[i], "odd", SQLITE_UTF8, NULL,
 					 NULL);
 	}
 	got = log_delta(db[0], db[1], &o, false);
 	assert_string_equal(got,
 			    "table t declared(k)(k)(k)\n"
-			    "skip table t: no such collation sequence: odd\n"
-			    "end t +0 -0 ~0 0 0\n"
-			    "table u rowid(rowid)(a)(a)\n"
-			    "end u +0 -0 ~0 0 0\n"
-			    "equal\n");
+			    "- (\"b\") (\"b\")\n"
+			    "+ (\"c\") (\"c\")\n"
+			    "skip table t, column g: no such collation"
+			    " sequence: odd\n"
+			    "end t +1 -1 ~0 3 3\n"
+			    "different\n");
 	free(got);
 }
 
@@ -332,7 +340,7 @@ main(void)
 		cmocka_unit_test(lone_surrogates_are_not_taken_for_pairs),
 		cmocka_unit_test(
 			a_generated_column_that_cannot_be_computed_is_skipped),
-		cmocka_unit_test(a_table_with_a_missing_collation_is_skipped),
+		cmocka_unit_test(a_table_of_a_missing_collation_is_read_in_its_own_order),
 		cmocka_unit_test(
 			a_virtual_table_is_compared_by_its_shadow_tables),
 		cmocka_unit_test(a_schema_row_that_forges_its_type_is_damage),
