@@ -291,7 +291,7 @@ def test_names_that_differ_by_case_alone():
         db = made(f'{d}/app.db', 'create table t(a, b); create index ii on '
                   't(a); create index jj on t(b); insert into t values(1, 2)')
         patch(db, b'indexjj', b'indexII')
-        patch(db, b'create index jj', b'create index II')
+        patch(db, b'CREATE INDEX jj', b'CREATE INDEX II')
         with stock.opened(db) as c:
             has(stock.integrity(c), 'malformed database schema (II)')
         r = run('recover', db).expect(DAMAGED)
