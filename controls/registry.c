@@ -8,5 +8,6 @@ const struct control *const registry_groups[] = {
 	group_names,
 	group_journals,
 	group_sidecars,
+	group_bootstrap,
 	NULL,
 };

@@ -8,7 +8,7 @@
 
 SETUP_BUILD="make gcc libc6-dev pkg-config libsqlite3-dev libseccomp-dev
 libcjson-dev libssl-dev"
-SETUP_TEST="libcmocka-dev sqlite3 python3 strace util-linux mandoc"
+SETUP_TEST="libcmocka-dev sqlite3 python3 strace util-linux mandoc git"
 
 setup_say() {
 	printf '%s\n' "$*" >&2
@@ -60,16 +60,16 @@ setup_name_packages() {
 		setup_say "setup: on Fedora:" \
 			"dnf install make gcc pkgconf-pkg-config sqlite-devel" \
 			"libseccomp-devel cjson-devel openssl-devel" \
-			"libcmocka-devel sqlite python3 strace mandoc" ;;
+			"libcmocka-devel sqlite python3 strace mandoc git" ;;
 	*arch*)
 		setup_say "setup: on Arch:" \
 			"pacman -S make gcc pkgconf sqlite libseccomp cjson" \
-			"openssl cmocka python strace mandoc" ;;
+			"openssl cmocka python strace mandoc git" ;;
 	*alpine*)
 		setup_say "setup: on Alpine:" \
 			"apk add make gcc musl-dev linux-headers pkgconf" \
 			"sqlite-dev libseccomp-dev cjson-dev openssl-dev" \
-			"cmocka-dev sqlite python3 strace mandoc" ;;
+			"cmocka-dev sqlite python3 strace mandoc git" ;;
 	*)
 		setup_say "setup: needed: make, a C compiler, pkg-config and" \
 			"the development files of SQLite, libseccomp, cJSON," \
