@@ -112,6 +112,13 @@ $(BUILD)/libparts.a: $(PARTS)
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libparts.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
 
+# The controls link none of the parts, and their test none but theirs; it has
+# a registry of its own.
+$(BUILD)/tests/unit/t_controls: $(BUILD)/tests/unit/t_controls.o \
+		$(filter-out $(BUILD)/controls/main.o \
+		$(BUILD)/controls/registry.o,$(CONTROLS))
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
+
 # Load and speed of leases in process, for tests of whole programs too.
 LEASE_LOAD := $(BUILD)/tests/load/lease
 

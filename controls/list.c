@@ -66,8 +66,11 @@ list_main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "+h", options, NULL)) >= 0) {
 		if (option == 'h')
 			return verbs_help();
-		if (option == '?' || show != S_text)
+		if (option == '?')
 			return VERBS_USAGE;
+		if (show != S_text)
+			return verbs_fail(VERBS_USAGE,
+					  "one of --json, --markdown");
 		show = option == 'j' ? S_json : S_markdown;
 	}
 	if (optind < argc)
