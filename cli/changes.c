@@ -14,6 +14,7 @@
 
 struct reader {
 	struct ask_run *run;
+	const struct renames *renames;
 	const struct changes_sink *sink;
 	struct changes *sum;
 	bool open;			/* between TABLE and TABLE_END */
@@ -33,30 +34,9 @@ changes_free(struct changes *c)
 }
 
 static void
-S_free_columns(struct changes_columns *c)
-{
-	for (uint32_t i = 0; c->name && i < c->count; i++)
-		free(c->name[i]);
-	free(c->name);
-	free(c->other);
-	free(c->in_key);
-	*c = (struct changes_columns){ .count = 0 };
-}
-
-static void
-S_free_table(struct changes_table *t)
-{
-	free(t->name);
-	S_free_columns(&t->key);
-	S_free_columns(&t->before);
-	S_free_columns(&t->after);
-	*t = (struct changes_table){ .name = NULL };
-}
-
-static void
 S_free_reader(struct reader *r)
 {
-	S_free_table(&r->table);
+	changes_table_free(&r->table);
 	free(r->cells);
 }
 
@@ -66,6 +46,8 @@ S_free_object(struct changes_object *o)
 	free(o->type);
 	free(o->name);
 	free(o->table);
+	free(o->name_before);
+	free(o->table_before);
 	free(o->before);
 	free(o->after);
 }
@@ -95,12 +77,6 @@ S_get_cell(struct wire_frame *fr, struct changes_cell *c, struct fault *f)
 	return rc;
 }
 
-static bool
-S_equal(const struct changes_cell *a, const struct changes_cell *b)
-{
-	return a->len == b->len && memcmp(a->at, b->at, a->len) == 0;
-}
-
 static int
 S_take_setting(struct reader *r, struct wire_frame *fr, struct fault *f)
 {
@@ -115,7 +91,7 @@ S_take_setting(struct reader *r, struct wire_frame *fr, struct fault *f)
 		rc = S_get_cell(fr, &after, f);
 	if (!rc)
 		rc = wire_get_done(fr, f);
-	if (rc || S_equal(&before, &after))
+	if (rc || changes_equal(&before, &after))
 		return rc;
 	matters = strcmp(name, "encoding") && strcmp(name, "page_size");
 	r->sum->settings += matters;
@@ -161,11 +137,16 @@ S_take_object(struct reader *r, struct wire_frame *fr, struct fault *f)
 	if (!rc)
 		rc = wire_get_int(fr, &structure, f);
 	if (!rc)
+		rc = S_get_sql(fr, &o.name_before, f);
+	if (!rc)
+		rc = S_get_sql(fr, &o.table_before, f);
+	if (!rc)
 		rc = wire_get_done(fr, f);
 	if (rc)
 		return rc;
 	if ((o.change == WIRE_ADDED && o.before) ||
 	    (o.change == WIRE_REMOVED && o.after) ||
+	    (o.change != WIRE_CHANGED && (o.name_before || o.table_before)) ||
 	    (structure != 0 && structure != 1))
 		return ask_malformed(f, "a schema object");
 	o.structure = structure == 1;
@@ -184,36 +165,26 @@ S_get_columns(struct wire_frame *fr, struct changes_columns *c,
 		return rc;
 	if (n < 0 || n > CHANGES_COLUMNS_MAX)
 		return ask_malformed(f, "no such number of columns");
-	c->count = (uint32_t)n;
-	c->name = calloc(c->count + 1u, sizeof(*c->name));
-	c->other = calloc(c->count + 1u, sizeof(*c->other));
-	c->in_key = calloc(c->count + 1u, sizeof(*c->in_key));
-	if (!c->name || !c->other || !c->in_key)
-		return fault_set(f, FAULT_TROUBLE, "out of memory");
+	rc = changes_columns_init(c, (uint32_t)n, f);
 	for (uint32_t i = 0; rc == 0 && i < c->count; i++)
 		rc = wire_get_text(fr, &c->name[i], f);
 	return rc;
 }
 
-/* SQLite takes column names without regard to ASCII case. */
-static int32_t
-S_find(const struct changes_columns *c, const char *name)
+/* Pairs the columns, and takes what AFTER's own hold by default. */
+static int
+S_get_own(struct reader *r, struct wire_frame *fr, struct fault *f)
 {
-	for (uint32_t i = 0; i < c->count; i++)
-		if (strcasecmp(c->name[i], name) == 0)
-			return (int32_t)i;
-	return -1;
-}
+	int64_t known;
+	int rc = wire_get_int(fr, &known, f);
 
-static void
-S_pair(struct changes_columns *c, const struct changes_columns *other,
-       const struct changes_table *t)
-{
-	for (uint32_t i = 0; i < c->count; i++) {
-		c->other[i] = S_find(other, c->name[i]);
-		c->in_key[i] = t->kind == WIRE_KEY_DECLARED &&
-			       S_find(&t->key, c->name[i]) >= 0;
-	}
+	if (rc)
+		return rc;
+	changes_table_pair(&r->table, r->renames);
+	rc = changes_table_own(&r->table, known, fr->at,
+			       (size_t)(fr->end - fr->at), f);
+	fr->at = fr->end;
+	return rc;
 }
 
 static int
@@ -240,40 +211,30 @@ S_take_table(struct reader *r, struct wire_frame *fr, struct fault *f)
 	int64_t kind = 0;
 	int rc;
 
-	S_free_table(t);
+	changes_table_free(t);
 	r->n = (struct changes_counts){ .added = 0 };
 	rc = wire_get_text(fr, &t->name, f);
 	if (!rc)
 		rc = wire_get_int(fr, &kind, f);
+	if (!rc && (kind < WIRE_KEY_DECLARED || kind > WIRE_KEY_NONE))
+		rc = ask_malformed(f, "a table's key");
+	t->kind = (enum wire_key)kind;
 	if (!rc)
 		rc = S_get_columns(fr, &t->key, f);
+	if (!rc && (kind == WIRE_KEY_NONE) != (t->key.count == 0))
+		rc = ask_malformed(f, "a table's key");
 	if (!rc)
 		rc = S_get_columns(fr, &t->before, f);
 	if (!rc)
 		rc = S_get_columns(fr, &t->after, f);
 	if (!rc)
-		rc = wire_get_done(fr, f);
+		rc = S_get_own(r, fr, f);
 	if (!rc)
 		rc = S_room(r, f);
 	if (rc)
 		return rc;
-	if (kind < WIRE_KEY_DECLARED || kind > WIRE_KEY_NONE ||
-	    (kind == WIRE_KEY_NONE) != (t->key.count == 0))
-		return ask_malformed(f, "a table's key");
-	t->kind = (enum wire_key)kind;
-	S_pair(&t->before, &t->after, t);
-	S_pair(&t->after, &t->before, t);
 	r->open = true;
-	return 0;
-}
-
-bool
-changes_same(const struct changes_table *t, const struct changes_row *row,
-	     uint32_t i)
-{
-	int32_t other = t->after.other[i];
-
-	return other >= 0 && S_equal(&row->before[other], &row->after[i]);
+	return r->sink->table ? r->sink->table(r->sink->arg, t, f) : 0;
 }
 
 /* A changed row that shows no change is a lie, or a fault of ours. */
@@ -281,10 +242,7 @@ static bool
 S_differs(const struct changes_table *t, const struct changes_row *row)
 {
 	for (uint32_t i = 0; i < t->after.count; i++)
-		if (!changes_same(t, row, i))
-			return true;
-	for (uint32_t i = 0; i < t->before.count; i++)
-		if (t->before.other[i] < 0)
+		if (!changes_unchanged(t, row, i))
 			return true;
 	return false;
 }
@@ -402,7 +360,9 @@ S_take_table_end(struct reader *r, struct wire_frame *fr, struct fault *f)
 		return ask_malformed(f, "a table's counts do not add up");
 	r->n = said;
 	r->open = false;
-	return S_keep_total(r, TAKE_MEM(name), f);
+	if (r->sink->table_end)
+		rc = r->sink->table_end(r->sink->arg, &r->table, &said, f);
+	return rc ? rc : S_keep_total(r, TAKE_MEM(name), f);
 }
 
 static int
@@ -422,11 +382,13 @@ S_take(struct reader *r, struct wire_frame *fr, struct fault *f)
 }
 
 int
-changes_read(struct ask_run *run, const struct changes_sink *sink,
-	     struct changes *c, struct fault *f)
+changes_read(struct ask_run *run, const struct renames *renames,
+	     const struct changes_sink *sink, struct changes *c,
+	     struct fault *f)
 {
 	struct reader r __attribute__((cleanup(S_free_reader))) = {
 		.run = run,
+		.renames = renames,
 		.sink = sink,
 		.sum = c,
 	};

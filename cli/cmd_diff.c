@@ -39,7 +39,7 @@ S_json(const struct args *a, FILE *out, struct ask_run *r, struct changes *c,
 	struct changes_json to = { .out = out, .full = a->full };
 	const struct changes_sink sink = changes_json_sink(&to);
 	struct ndjson j = NDJSON_INIT(out);
-	int rc = changes_read(r, &sink, c, f);
+	int rc = changes_read(r, NULL, &sink, c, f);
 
 	if (rc)
 		return rc;
@@ -61,7 +61,7 @@ S_text(const struct args *a, FILE *out, struct ask_run *r, struct changes *c,
 	const struct changes_sink sink = changes_text_sink(&to);
 
 	if (!rc)
-		rc = changes_read(r, &sink, c, f);
+		rc = changes_read(r, NULL, &sink, c, f);
 	if (!rc)
 		rc = changes_text_end(&to, c, f);
 	if (!rc)

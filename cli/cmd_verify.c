@@ -291,7 +291,7 @@ cmd_verify(const struct args *a, FILE *out, enum cli_status *status,
 	if (!rc)
 		rc = ask_start(&v.run, ASK_DIFF, NULL, f);
 	if (!rc)
-		rc = changes_read(&v.run, &sink, &v.changes, f);
+		rc = changes_read(&v.run, NULL, &sink, &v.changes, f);
 	if (!rc)
 		rc = a->json ? S_json_end(&v, f) : S_text_end(&v, f);
 	if (rc)

@@ -50,21 +50,23 @@ S_setting(void *arg, const char *name, const struct delta_cells *before,
 }
 
 static int
-S_object(void *arg, enum wire_change change, const char *type,
-	 const char *name, const char *table, const char *sql_before,
-	 const char *sql_after, bool structure_differs, struct fault *f)
+S_object(void *arg, const struct delta_object *o, struct fault *f)
 {
-	const char *const texts[] = { type, name, table, sql_before,
-				      sql_after };
+	const char *const texts[] = { o->type, o->name, o->table,
+				      o->sql_before, o->sql_after };
 	struct wire *w = arg;
 	int rc = wire_begin(w, WIRE_OBJECT, f);
 
 	if (!rc)
-		rc = cell_put_int(&w->buf, change, f);
+		rc = cell_put_int(&w->buf, o->change, f);
 	for (size_t i = 0; !rc && i < sizeof(texts) / sizeof(texts[0]); i++)
 		rc = S_text(w, texts[i], f);
 	if (!rc)
-		rc = cell_put_int(&w->buf, structure_differs, f);
+		rc = cell_put_int(&w->buf, o->structure_differs, f);
+	if (!rc)
+		rc = S_text(w, o->name_before, f);
+	if (!rc)
+		rc = S_text(w, o->table_before, f);
 	return rc ? rc : wire_end(w, f);
 }
 
@@ -84,6 +86,11 @@ S_table(void *arg, const struct delta_table *t, struct fault *f)
 		rc = S_names(w, t->nbefore, t->before, f);
 	if (!rc)
 		rc = S_names(w, t->nafter, t->after, f);
+	if (!rc)
+		rc = cell_put_int(&w->buf, t->dflt ? (int64_t)t->dflt->count : -1,
+				  f);
+	if (!rc)
+		rc = S_cells(w, t->dflt, f);
 	return rc ? rc : wire_end(w, f);
 }
 
@@ -146,17 +153,21 @@ op_diff(struct op *o, struct fault *f)
 		.table = S_table, .row = S_row, .table_end = S_table_end,
 		.skip = S_skip,
 	};
+	OWN_RENAMES(renames);
 	const struct delta_options options = {
 		.ignore_rowid = o->ask->flags & ASK_IGNORE_ROWID,
 		.memory = o->ask->memory_limit / DIFF_SORT_PART,
 		.worker = o->worker,
+		.renames = &renames,
 	};
 	bool equal = false;
 	int rc;
 	OWN_STATE(before);
 	OWN_STATE(after);
 
-	rc = S_open(o, 0, &before, f);
+	rc = renames_read(&renames, o->text, f);
+	if (!rc)
+		rc = S_open(o, 0, &before, f);
 	if (!rc)
 		rc = S_open(o, 1, &after, f);
 	if (!rc)

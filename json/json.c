@@ -12,11 +12,10 @@
 #include "json/base64.h"
 #include "json/scan.h"
 
-#define POINTER_MAX 512u
 #define KEY64_MAX 64u
 
 struct pointer {
-	char text[POINTER_MAX];	/* cut short where it would be longer */
+	char text[JSON_POINTER_MAX];	/* cut short where it would be longer */
 	size_t len;
 };
 
@@ -70,6 +69,17 @@ S_pointer_find(const cJSON *from, const cJSON *item, struct pointer *p)
 		p->text[len] = '\0';
 	}
 	return false;
+}
+
+void
+json_pointer(const struct json *j, const cJSON *item,
+	     char text[JSON_POINTER_MAX])
+{
+	struct pointer p = { .len = 0 };
+
+	if (j->root && item)
+		(void)S_pointer_find(j->root, item, &p);
+	(void)strcpy(text, p.text);
 }
 
 int

@@ -9,8 +9,8 @@
  * are capped before the tree is built.
  *
  * Lifecycle: json_parse, the getters, json_free. Items are borrowed from
- * the tree. Messages name the place: a line for syntax, a JSON Pointer
- * (RFC 6901) for meaning.
+ * the tree. Messages name the place: line and column (in bytes, from 1) for
+ * syntax, a JSON Pointer (RFC 6901) for meaning.
  */
 #ifndef JSON_JSON_H
 #define JSON_JSON_H
@@ -27,6 +27,7 @@ struct json_rules {
 	size_t bytes;		/* the whole text */
 	unsigned depth;		/* arrays and objects inside one another */
 	size_t values;		/* of all kinds: bounds the tree's memory */
+	bool integers;		/* no number has a fraction or an exponent */
 	enum fault_code code;	/* of every fault about the text itself */
 };
 
@@ -99,6 +100,14 @@ json_find(const cJSON *obj, const char *key);
 int
 json_only(const struct json *j, const cJSON *obj, const char *const *keys,
 	  struct fault *f);
+
+#define JSON_POINTER_MAX 512u
+
+/* The JSON Pointer of an item of the tree, "" for its root; cut short where it
+   would be longer. */
+void
+json_pointer(const struct json *j, const cJSON *item,
+	     char text[JSON_POINTER_MAX]);
 
 /*
  * A fault of j->code about item (or about its key, unless NULL): the JSON

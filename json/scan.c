@@ -23,11 +23,17 @@ S_value(struct scan *s);
 static int
 S_fail(struct scan *s, const char *what)
 {
+	const unsigned char *from = s->start;
 	size_t line = 1;
 
-	for (const unsigned char *p = s->start; p < s->at; p++)
-		line += *p == '\n';
-	return fault_set(s->f, s->rules->code, "line %zu: %s", line, what);
+	for (const unsigned char *p = s->start; p < s->at; p++) {
+		if (*p != '\n')
+			continue;
+		line++;
+		from = p + 1;
+	}
+	return fault_set(s->f, s->rules->code, "line %zu, column %zu: %s",
+			 line, (size_t)(s->at - from) + 1, what);
 }
 
 static void
@@ -77,6 +83,10 @@ S_number(struct scan *s)
 		s->at++;
 	else if (S_digits(s) == 0)
 		return S_fail(s, "a number without digits");
+	if (s->rules->integers && (S_peek(s) == '.' || S_peek(s) == 'e' ||
+				   S_peek(s) == 'E'))
+		return S_fail(s, "a number here is an integer, without '.'"
+			      " and 'e'");
 	if (S_peek(s) == '.') {
 		s->at++;
 		if (S_digits(s) == 0)

@@ -18,7 +18,7 @@
 
 #define SCAN_NUMBER_MAX 60u
 
-/* 0, or a fault of rules->code that names the line. */
+/* 0, or a fault of rules->code that names line and column. */
 int
 scan_json(const void *bytes, size_t n, const struct json_rules *rules,
 	  struct fault *f);

@@ -30,13 +30,13 @@
 #define ASK_VERSION 1u
 #define ASK_SIDES 2u		/* before, after */
 #define ASK_EXTRAS 64u		/* candidates of ASK_BIND */
-#define ASK_TEXT_MAX (1u << 20)	/* the SQL of ASK_QUERY */
+#define ASK_TEXT_MAX (1u << 20)
 
 enum ask_op {
 	ASK_RECOVER = 1,	/* side 0: account, checks, fingerprint */
 	ASK_QUERY,		/* side 0, text is the SQL */
 	ASK_EXPORT,		/* side 0: the recovered pages */
-	ASK_DIFF,		/* sides 0 and 1 */
+	ASK_DIFF,		/* sides 0 and 1, text is renames (renames.h) */
 	ASK_INSPECT,		/* side 0: what capture must know; no SQL runs */
 	ASK_BIND,		/* extras: which sidecar belongs to which main */
 };

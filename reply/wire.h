@@ -15,9 +15,12 @@
  * FACT		int side, text key, any value       (keys: docs/FORMATS.md)
  * SETTING	text name, any before, any after
  * OBJECT	int change, text type, text name, text table,
- *		text|null sql before, text|null sql after, int structure differs
+ *		text|null sql before, text|null sql after, int structure
+ *		differs, text|null name before, text|null table before (null:
+ *		the same as after)
  * TABLE	text name, int enum wire_key, int n, n × text key columns,
- *		int n, n × text columns before, int n, n × text columns after
+ *		int n, n × text columns before, int n, n × text columns after,
+ *		int n (-1: not known), n × any default of AFTER's own columns
  * ROW		int change, the key cells, then the before cells (removed,
  *		changed), then the after cells (added, changed); of TABLE's widths
  * TABLE_END	text name, int added, int removed, int changed,

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/token.h"
 #include "reply/wire.h"
 #include "verify/sort.h"
 #include "verify/sql.h"
-#include "verify/token.h"
 #include "verify/unknown.h"
 
 const char *
@@ -84,6 +84,7 @@ S_object_fill(struct catalog *c, struct catalog_object *o, sqlite3_stmt *s,
 		rc = S_shown_column(s, 3, &o->sql, f);
 	if (rc)
 		return rc;
+	o->pair = o->name;
 	o->is_table = token_object(o->sql) == TOKEN_OBJECT_TABLE;
 	o->is_stat = strncasecmp(o->table, "sqlite_stat", 11) == 0;
 	return 0;
@@ -110,9 +111,11 @@ S_object_add(struct catalog *c, size_t *room, sqlite3_stmt *s,
 int
 catalog_order(const struct catalog_object *a, const struct catalog_object *b)
 {
-	int d = strcasecmp(a->name, b->name);
+	int d = strcasecmp(a->pair, b->pair);
 
-	return d ? d : strcasecmp(a->type, b->type);
+	if (d == 0)
+		d = strcasecmp(a->type, b->type);
+	return d ? d : (int)a->displaced - (int)b->displaced;
 }
 
 static int
@@ -151,6 +154,46 @@ S_load_objects(struct catalog *c, struct fault *f)
 	sort_items(c->object, c->nobject, sizeof(*c->object),
 		   S_sort_order);
 	return 0;
+}
+
+static bool
+S_may_rename(const struct catalog_object *o, const char *name)
+{
+	return (o->is_table || strcasecmp(o->type, "table") == 0) &&
+	       strcasecmp(o->name, name) == 0;
+}
+
+static struct catalog_object *
+S_table(const struct catalog *c, const char *name)
+{
+	for (size_t i = 0; i < c->nobject; i++) {
+		if (S_may_rename(&c->object[i], name))
+			return &c->object[i];
+	}
+	return NULL;
+}
+
+void
+catalog_rename(struct catalog *before, const struct catalog *after,
+	       const struct renames *r)
+{
+	for (size_t i = 0; r && i < r->n; i++) {
+		const struct rename *one = &r->item[i];
+		struct catalog_object *from, *at;
+
+		if (one->table || !S_table(after, one->to))
+			continue;
+		from = S_table(before, one->from);
+		if (!from)
+			continue;
+		from->pair = one->to;
+		from->displaced = false;
+		at = S_table(before, one->to);
+		if (at && at->pair == at->name && at != from)
+			at->displaced = true;
+	}
+	sort_items(before->object, before->nobject, sizeof(*before->object),
+		   S_sort_order);
 }
 
 int

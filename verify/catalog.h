@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/fault.h"
+#include "reply/renames.h"
 #include "verify/value.h"
 
 enum catalog_setting {
@@ -39,6 +40,8 @@ struct catalog_object {
 	char *type, *table, *sql;	/* valid UTF-8, for showing */
 	char *name;			/* as SQLite takes it */
 	char *shown;			/* name in valid UTF-8 */
+	const char *pair;		/* its name in AFTER (borrowed) */
+	bool displaced;			/* another object took its name */
 	struct buf cells;		/* type, name, tbl_name, sql */
 	bool is_table;
 	bool is_stat;			/* belongs to a sqlite_stat table */
@@ -58,7 +61,16 @@ catalog_load(struct catalog *c, sqlite3 *db, struct fault *f);
 void
 catalog_free(struct catalog *c);
 
-/* As SQL compares names, then by bytes where fine. */
+/*
+ * Gives the tables of BEFORE that r renames their names in AFTER, where
+ * BEFORE has the old name and AFTER the new one. r may be NULL. The names
+ * are borrowed from r.
+ */
+void
+catalog_rename(struct catalog *before, const struct catalog *after,
+	       const struct renames *r);
+
+/* By the name in AFTER as SQL compares names, then by type. */
 int
 catalog_order(const struct catalog_object *a, const struct catalog_object *b);
 

@@ -6,9 +6,9 @@
 #include <strings.h>
 
 #include "base/own.h"
+#include "base/token.h"
 #include "verify/catalog.h"
 #include "verify/sql.h"
-#include "verify/token.h"
 #include "verify/unknown.h"
 
 #define KEY_UNSET UINT32_MAX

@@ -80,17 +80,22 @@ S_emit_object(struct delta_job *job, const struct catalog_object *b,
 	      struct fault *f)
 {
 	const struct catalog_object *shown = a ? a : b;
-	enum wire_change change = WIRE_CHANGED;
+	struct delta_object o = {
+		.change = !b ? WIRE_ADDED : !a ? WIRE_REMOVED : WIRE_CHANGED,
+		.type = shown->type,
+		.name = shown->shown,
+		.table = shown->table,
+		.sql_before = b ? b->sql : NULL,
+		.sql_after = a ? a->sql : NULL,
+		.structure_differs = structure_differs,
+	};
 
-	if (!b)
-		change = WIRE_ADDED;
-	if (!a)
-		change = WIRE_REMOVED;
+	if (a && b && strcmp(a->shown, b->shown) != 0)
+		o.name_before = b->shown;
+	if (a && b && strcmp(a->table, b->table) != 0)
+		o.table_before = b->table;
 	job->equal = false;
-	return job->sink->object(job->sink->arg, change, shown->type,
-				 shown->shown, shown->table,
-				 b ? b->sql : NULL, a ? a->sql : NULL,
-				 structure_differs, f);
+	return job->sink->object(job->sink->arg, &o, f);
 }
 
 static int
@@ -154,13 +159,16 @@ S_table(struct delta_job *job, const struct catalog_object *b,
 	return 0;
 }
 
-/* b or a NULL: not on that side. */
 /* Tables meet by name alone: a forged type must not part them. */
 static int
 S_order(const struct catalog_object *b, const struct catalog_object *a,
 	bool tables)
 {
-	return tables ? strcasecmp(b->name, a->name) : catalog_order(b, a);
+	int d = strcasecmp(b->pair, a->pair);
+
+	if (!tables)
+		return catalog_order(b, a);
+	return d ? d : (int)b->displaced - (int)a->displaced;
 }
 
 static const struct catalog_object *
@@ -218,6 +226,7 @@ delta_databases(sqlite3 *before, sqlite3 *after,
 		catalog_free(&b);
 		return fault_wrap(f, "after");
 	}
+	catalog_rename(&b, &a, o->renames);
 	rc = S_settings(&job, f);
 	if (rc == 0)
 		rc = S_walk(&job, false, S_object, f);

@@ -16,12 +16,14 @@
 #include "base/fault.h"
 #include "base/worker.h"
 #include "recover/state.h"
+#include "reply/renames.h"
 #include "reply/wire.h"
 
 struct delta_options {
 	bool ignore_rowid;	/* keyless tables as multisets */
 	uint64_t memory;	/* bytes that sorting may use */
 	struct worker *worker;	/* idle; reads one side. NULL: no threads */
+	const struct renames *renames;	/* or NULL: none */
 };
 
 /* A run of encoded cells (base/cell.h), borrowed for the call. */
@@ -36,6 +38,17 @@ struct delta_table {
 	enum wire_key key_kind;
 	uint32_t nkey, nbefore, nafter;
 	char **key, **before, **after;	/* column names */
+	/* of the first columns that only AFTER has; NULL: not known */
+	const struct delta_cells *dflt;
+};
+
+struct delta_object {
+	enum wire_change change;
+	const char *type, *name, *table;
+	const char *name_before, *table_before;	/* NULL: the same */
+	/* NULL: the object is not there on that side */
+	const char *sql_before, *sql_after;
+	bool structure_differs;
 };
 
 struct delta_counts {
@@ -48,11 +61,8 @@ struct delta_sink {
 	int (*setting)(void *arg, const char *name,
 		       const struct delta_cells *before,
 		       const struct delta_cells *after, struct fault *f);
-	/* sql NULL: the object is not there on that side */
-	int (*object)(void *arg, enum wire_change change, const char *type,
-		      const char *name, const char *table,
-		      const char *sql_before, const char *sql_after,
-		      bool structure_differs, struct fault *f);
+	int (*object)(void *arg, const struct delta_object *o,
+		      struct fault *f);
 	int (*table)(void *arg, const struct delta_table *t, struct fault *f);
 	int (*row)(void *arg, enum wire_change change,
 		   const struct delta_cells *key,

@@ -474,6 +474,7 @@ delta_table_range(struct delta_job *job, const struct catalog_table *before,
 		.catalog = { job->catalog[0], job->catalog[1] },
 		.table = { before, after },
 		.ignore_rowid = job->options->ignore_rowid,
+		.renames = job->options->renames,
 	};
 	struct run r = { .job = job, .range = *range };
 	const struct delta_counts *n = &r.emit.n;

@@ -12,9 +12,9 @@
 #include <strings.h>
 
 #include "base/cell.h"
+#include "base/token.h"
 #include "recover/state.h"
 #include "verify/sql.h"
-#include "verify/token.h"
 #include "verify/value.h"
 
 static bool

@@ -41,6 +41,18 @@ S_name(const struct emit *e)
 }
 
 static int
+S_cells(const unsigned char *bytes, size_t len, uint32_t count,
+	struct buf *b, struct delta_cells *out, struct fault *f)
+{
+	int rc;
+
+	buf_reset(b);
+	rc = value_finish(b, bytes, len, f);
+	*out = (struct delta_cells){ b->data, b->len, count };
+	return rc;
+}
+
+static int
 S_announce(struct emit *e, struct fault *f)
 {
 	const struct plan *p = e->plan;
@@ -55,11 +67,18 @@ S_announce(struct emit *e, struct fault *f)
 		.before = b->shown,
 		.after = a->shown,
 	};
+	struct delta_cells dflt;
+	int rc = 0;
 
 	if (e->announced)
 		return 0;
 	e->announced = true;
-	return e->sink->table(e->sink->arg, &t, f);
+	if (p->dflt_known) {
+		rc = S_cells(p->dflt.data, p->dflt.len, p->ndflt, &e->shown,
+			     &dflt, f);
+		t.dflt = &dflt;
+	}
+	return rc ? rc : e->sink->table(e->sink->arg, &t, f);
 }
 
 static int
@@ -95,18 +114,6 @@ emit_key(struct emit *e, const struct pool_row *row, struct fault *f)
 
 		rc = buf_append(&e->key, at, (size_t)(end - at), f);
 	}
-	return rc;
-}
-
-static int
-S_cells(const unsigned char *bytes, size_t len, uint32_t count,
-	struct buf *b, struct delta_cells *out, struct fault *f)
-{
-	int rc;
-
-	buf_reset(b);
-	rc = value_finish(b, bytes, len, f);
-	*out = (struct delta_cells){ b->data, b->len, count };
 	return rc;
 }
 

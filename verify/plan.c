@@ -27,17 +27,56 @@ S_find(const struct catalog_table *t, const char *name)
 	return NULL;
 }
 
+/* AFTER's column that BEFORE's column of this name is now, or NULL. */
+static const struct catalog_column *
+S_is_now(const struct plan_inputs *in, const char *table, const char *name)
+{
+	const char *to = renames_column_to(in->renames, table, name);
+	const char *from = renames_column_from(in->renames, table, name);
+	const struct catalog_column *c = NULL;
+
+	if (to)
+		c = S_find(in->table[PLAN_AFTER], to);
+	/* Another column of BEFORE took the name. */
+	if (c || (from && S_find(in->table[PLAN_BEFORE], from)))
+		return c;
+	return S_find(in->table[PLAN_AFTER], name);
+}
+
+/* The other way round. */
+static const struct catalog_column *
+S_was(const struct plan_inputs *in, const char *table, const char *name)
+{
+	const char *from = renames_column_from(in->renames, table, name);
+	const char *to = renames_column_to(in->renames, table, name);
+	const struct catalog_column *c = NULL;
+
+	if (from)
+		c = S_find(in->table[PLAN_BEFORE], from);
+	/* BEFORE's column of this name has another one now. */
+	if (c || (to && S_find(in->table[PLAN_AFTER], to)))
+		return c;
+	return S_find(in->table[PLAN_BEFORE], name);
+}
+
+static const struct catalog_column *
+S_other(const struct plan_inputs *in, int side, const char *name)
+{
+	const struct catalog_table *after = in->table[PLAN_AFTER];
+	const char *table = after ? after->shown : "";
+
+	return side == PLAN_AFTER ? S_was(in, table, name)
+				  : S_is_now(in, table, name);
+}
+
 /* A column that one side can't compute is compared on neither. */
 static bool
-S_readable(const struct plan_inputs *in, const char *name)
+S_readable(const struct plan_inputs *in, int side, const char *name)
 {
-	for (int i = 0; i < 2; i++) {
-		const struct catalog_column *c = S_find(in->table[i], name);
+	const struct catalog_column *mine = S_find(in->table[side], name);
+	const struct catalog_column *its = S_other(in, side, name);
 
-		if (c && c->why)
-			return false;
-	}
-	return true;
+	return !(mine && mine->why) && !(its && its->why);
 }
 
 static void
@@ -69,9 +108,9 @@ S_common(struct plan *p, const struct plan_inputs *in)
 	for (uint32_t i = 0; after && i < after->ncolumn; i++) {
 		const char *name = after->column[i].name;
 		const struct catalog_column *before =
-			S_find(in->table[PLAN_BEFORE], name);
+			S_other(in, PLAN_AFTER, name);
 
-		if (!before || !S_readable(in, name))
+		if (!before || !S_readable(in, PLAN_AFTER, name))
 			continue;
 		S_column_add(&p->side[PLAN_BEFORE], before);
 		S_column_add(&p->side[PLAN_AFTER], &after->column[i]);
@@ -87,7 +126,7 @@ S_own(struct plan *p, const struct plan_inputs *in, int side, bool generated)
 	for (uint32_t i = 0; t && i < t->ncolumn; i++) {
 		const struct catalog_column *c = &t->column[i];
 
-		if (!S_find(in->table[!side], c->name) && !c->why &&
+		if (!S_other(in, side, c->name) && !c->why &&
 		    (c->hidden >= CATALOG_VIRTUAL) == generated)
 			S_column_add(&p->side[side], c);
 	}
@@ -109,7 +148,8 @@ S_declared(const struct plan_inputs *in)
 	if (in->no_declared || one->nkey == 0)
 		return false;
 	for (uint32_t i = 0; i < one->nkey; i++) {
-		if (!S_readable(in, S_key_column(one, i)->name))
+		if (!S_readable(in, a ? PLAN_AFTER : PLAN_BEFORE,
+				S_key_column(one, i)->name))
 			return false;
 	}
 	if (!a || !b)
@@ -117,8 +157,8 @@ S_declared(const struct plan_inputs *in)
 	if (a->nkey != b->nkey)
 		return false;
 	for (uint32_t i = 0; i < a->nkey; i++) {
-		if (strcasecmp(S_key_column(a, i)->name,
-			       S_key_column(b, i)->name) != 0)
+		if (S_other(in, PLAN_AFTER, S_key_column(a, i)->name) !=
+		    S_key_column(b, i))
 			return false;
 	}
 	return true;
@@ -309,8 +349,10 @@ S_set_default(struct plan *p, const struct plan_inputs *in, struct fault *f)
 		const struct catalog_column *c =
 			S_find(t, after->column[i].name);
 
-		if (c->hidden < CATALOG_VIRTUAL)
-			rc = dflt_put(&p->dflt, S_type(t, c), c->dflt, f);
+		if (c->hidden >= CATALOG_VIRTUAL)
+			continue;
+		rc = dflt_put(&p->dflt, S_type(t, c), c->dflt, f);
+		p->ndflt++;
 	}
 	if (rc == 1)
 		p->dflt_known = false;

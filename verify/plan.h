@@ -52,12 +52,14 @@ struct plan {
 	enum value_use use;
 	enum plan_align align;
 	struct buf dflt;	/* cells of AFTER's own columns by default */
+	uint32_t ndflt;		/* cells in dflt */
 	bool dflt_known;
 };
 
 struct plan_inputs {
 	struct catalog *catalog[2];
 	const struct catalog_table *table[2];	/* NULL: not on that side */
+	const struct renames *renames;		/* or NULL */
 	bool ignore_rowid;
 	bool no_declared;	/* the declared key is NULL somewhere */
 };

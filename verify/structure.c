@@ -7,9 +7,9 @@
 #include <strings.h>
 
 #include "base/cell.h"
+#include "base/token.h"
 #include "reply/wire.h"
 #include "verify/sql.h"
-#include "verify/token.h"
 
 /* Words that start what no PRAGMA shows in full. */
 static bool

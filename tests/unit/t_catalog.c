@@ -13,7 +13,7 @@
 #include "verify/catalog.h"
 #include "verify/dflt.h"
 #include "verify/sql.h"
-#include "verify/token.h"
+#include "base/token.h"
 
 /* The table called t. */
 static void

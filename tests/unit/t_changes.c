@@ -177,6 +177,8 @@ S_table(enum wire_key kind)
 	S_text("ID");
 	S_text("v");
 	S_text("w");
+	S_int(1);
+	S_text(NULL);
 	S_end();
 }
 
@@ -276,7 +278,7 @@ S_read(struct changes *c, char **text, struct fault *f)
 	sink = changes_text_sink(&to);
 	r.sides = 2;
 	r.ask.op = ASK_DIFF;
-	rc = changes_read(&r, &sink, c, f);
+	rc = changes_read(&r, NULL, &sink, c, f);
 	if (!rc)
 		rc = changes_text_end(&to, c, f);
 	changes_text_free(&to);
@@ -476,6 +478,7 @@ a_changed_row_without_a_change_is_a_lie(void **state)
 		S_int(1);
 		S_text("v");
 	}
+	S_int(0);
 	S_end();
 	S_begin(WIRE_ROW);
 	S_int(WIRE_CHANGED);

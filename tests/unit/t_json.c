@@ -74,40 +74,46 @@ what_is_no_json_is_refused_with_its_line(void **state)
 	static const struct {
 		const char *text, *fault;
 	} bad[] = {
-		{ "", "line 1: the text ends early" },
-		{ "\xef\xbb\xbf{}", "line 1: no JSON value starts like this" },
-		{ "{} {}", "line 1: text behind the end" },
-		{ "{}\n\n,", "line 3: text behind the end" },
-		{ "[1,]", "line 1: no JSON value starts like this" },
-		{ "[1\n\n2]", "line 3: no ',' or ']' here" },
-		{ "{\"a\":1,}", "line 1: a key must be a string" },
-		{ "{\"a\" 1}", "line 1: no ':' behind a key" },
-		{ "{\"a\":1", "line 1: no ',' or '}' here" },
-		{ "{1:1}", "line 1: a key must be a string" },
-		{ "01", "line 1: text behind the end" },
-		{ "-", "line 1: a number without digits" },
-		{ "+1", "line 1: no JSON value starts like this" },
-		{ ".5", "line 1: no JSON value starts like this" },
-		{ "1.", "line 1: a number ends with its point" },
-		{ "1e", "line 1: a number with an empty exponent" },
-		{ "0x10", "line 1: text behind the end" },
-		{ "NaN", "line 1: no JSON value starts like this" },
-		{ "tru", "line 1: no JSON value starts like this" },
-		{ "\"a", "line 1: the text ends inside a string" },
-		{ "\"a\nb\"", "line 1: a control character in a string" },
-		{ "\"\\x41\"", "line 1: JSON has no such escape" },
+		{ "", "line 1, column 1: the text ends early" },
+		{ "\xef\xbb\xbf{}",
+		  "line 1, column 1: no JSON value starts like this" },
+		{ "{} {}", "line 1, column 4: text behind the end" },
+		{ "{}\n\n,", "line 3, column 1: text behind the end" },
+		{ "[1,]", "line 1, column 4: no JSON value starts like this" },
+		{ "[1\n\n2]", "line 3, column 1: no ',' or ']' here" },
+		{ "{\"a\":1,}", "line 1, column 8: a key must be a string" },
+		{ "{\"a\" 1}", "line 1, column 6: no ':' behind a key" },
+		{ "{\"a\":1", "line 1, column 7: no ',' or '}' here" },
+		{ "{1:1}", "line 1, column 2: a key must be a string" },
+		{ "01", "line 1, column 2: text behind the end" },
+		{ "-", "line 1, column 2: a number without digits" },
+		{ "+1", "line 1, column 1: no JSON value starts like this" },
+		{ ".5", "line 1, column 1: no JSON value starts like this" },
+		{ "1.", "line 1, column 3: a number ends with its point" },
+		{ "1e", "line 1, column 3: a number with an empty exponent" },
+		{ "0x10", "line 1, column 2: text behind the end" },
+		{ "NaN", "line 1, column 1: no JSON value starts like this" },
+		{ "tru", "line 1, column 1: no JSON value starts like this" },
+		{ "\"a", "line 1, column 3: the text ends inside a string" },
+		{ "\"a\nb\"",
+		  "line 1, column 3: a control character in a string" },
+		{ "\"\\x41\"", "line 1, column 3: JSON has no such escape" },
 		{ "\"\\u12g4\"",
-		  "line 1: \\u without four hexadecimal digits" },
-		{ "\"\\u12", "line 1: \\u without four hexadecimal digits" },
-		{ "\"\\ud800\"", "line 1: half of a surrogate pair" },
-		{ "\"\\ud800\\u0041\"", "line 1: half of a surrogate pair" },
-		{ "\"\\udc00\"", "line 1: half of a surrogate pair" },
-		{ "\"\xc0\x80\"", "line 1: a string is not valid UTF-8" },
-		{ "\"\xed\xa0\x80\"", "line 1: a string is not valid UTF-8" },
-		{ "\"\xff\"", "line 1: a string is not valid UTF-8" },
-		{ "[[[[[1]]]]]", "line 1: nested too deep" },
+		  "line 1, column 7: \\u without four hexadecimal digits" },
+		{ "\"\\u12",
+		  "line 1, column 4: \\u without four hexadecimal digits" },
+		{ "\"\\ud800\"", "line 1, column 8: half of a surrogate pair" },
+		{ "\"\\ud800\\u0041\"",
+		  "line 1, column 14: half of a surrogate pair" },
+		{ "\"\\udc00\"", "line 1, column 8: half of a surrogate pair" },
+		{ "\"\xc0\x80\"",
+		  "line 1, column 4: a string is not valid UTF-8" },
+		{ "\"\xed\xa0\x80\"",
+		  "line 1, column 5: a string is not valid UTF-8" },
+		{ "\"\xff\"", "line 1, column 3: a string is not valid UTF-8" },
+		{ "[[[[[1]]]]]", "line 1, column 5: nested too deep" },
 		{ "1234567890123456789012345678901234567890123456789012345"
-		  "678901", "line 1: a number of too many digits" },
+		  "678901", "line 1, column 62: a number of too many digits" },
 	};
 
 	(void)state;
@@ -120,13 +126,14 @@ a_nul_is_refused_in_every_spelling(void **state)
 {
 	(void)state;
 	assert_string_equal(S_try("{\"a\\u0000b\":1}"),
-			    "line 1: \\u0000 is not allowed");
+			    "line 1, column 10: \\u0000 is not allowed");
 	assert_string_equal(S_try("\"a\\u0000\""),
-			    "line 1: \\u0000 is not allowed");
+			    "line 1, column 9: \\u0000 is not allowed");
 	assert_string_equal(S_try_bytes("\"a\0b\"", 5),
-			    "line 1: a control character in a string");
+			    "line 1, column 3: a control character in a"
+			    " string");
 	assert_string_equal(S_try_bytes("{}\0", 3),
-			    "line 1: text behind the end");
+			    "line 1, column 3: text behind the end");
 }
 
 static void
@@ -163,7 +170,8 @@ every_cap_holds(void **state)
 	text[n - 1] = ',';
 	text[n++] = '1';
 	text[n++] = ']';
-	assert_string_equal(S_try_bytes(text, n), "line 1: too many values");
+	assert_string_equal(S_try_bytes(text, n),
+			    "line 1, column 128: too many values");
 }
 
 static void

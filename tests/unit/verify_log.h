@@ -131,16 +131,17 @@ log_setting(void *arg, const char *name, const struct delta_cells *b,
 }
 
 static int
-log_object(void *arg, enum wire_change change, const char *type,
-	   const char *name, const char *table, const char *before,
-	   const char *after, bool structure, struct fault *f)
+log_object(void *arg, const struct delta_object *o, struct fault *f)
 {
 	struct log *l = arg;
 
-	assert_true((before != NULL) == (change != WIRE_ADDED));
-	assert_true((after != NULL) == (change != WIRE_REMOVED));
-	return buf_printf(&l->text, f, "%s%s %s on %s%s\n", log_sign(change),
-			  type, name, table, structure ? "" : " text only");
+	assert_true((o->sql_before != NULL) == (o->change != WIRE_ADDED));
+	assert_true((o->sql_after != NULL) == (o->change != WIRE_REMOVED));
+	return buf_printf(&l->text, f, "%s%s %s on %s%s%s%s\n",
+			  log_sign(o->change), o->type, o->name, o->table,
+			  o->structure_differs ? "" : " text only",
+			  o->name_before ? " was " : "",
+			  o->name_before ? o->name_before : "");
 }
 
 static int

@@ -1,7 +1,7 @@
 /*
  * token.c - SQLite's tokens, as far as the text of a schema object needs
  */
-#include "verify/token.h"
+#include "base/token.h"
 
 #include <string.h>
 #include <strings.h>

@@ -4,8 +4,8 @@
  * Source: https://www.sqlite.org/lang_keywords.html and tokenize.c. Blanks
  * and comments are no tokens.
  */
-#ifndef VERIFY_TOKEN_H
-#define VERIFY_TOKEN_H
+#ifndef BASE_TOKEN_H
+#define BASE_TOKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>
