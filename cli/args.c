@@ -16,6 +16,7 @@
 #define ARGS_SECONDS_MAX 86400.0
 #define ARGS_MIB_MAX (1u << 24)
 #define ARGS_PIDS_MAX 4096u
+#define ARGS_BINDS_MAX 4096u
 #define ARGS_COLUMNS 80
 /* getopt answers with the option's id from here on. */
 #define ARGS_LONG 256
@@ -41,6 +42,10 @@ static const struct option_row S_option[ARGS_COUNT] = {
 	"bound of the whole pause (30)" },
 [ARGS_DISPLACED] = { 0, "displaced", NULL, false,
 	"take the writer's files, whatever the names show" },
+[ARGS_POLICY] = { 0, "policy", "FILE", false,
+	"what may differ (docs/POLICY.md)" },
+[ARGS_BIND] = { 0, "bind", "NAME=CELL", true,
+	"what a name of the policy stands for" },
 [ARGS_UNCHANGED] = { 0, "unchanged", NULL, false,
 	"nothing may differ" },
 [ARGS_VIEW] = { 0, "view", "recovery|live", false,
@@ -84,6 +89,7 @@ void
 args_free(struct args *a)
 {
 	free(a->pids);
+	free(a->binds);
 	args_init(a);
 }
 
@@ -151,6 +157,22 @@ S_pid(struct args *a, const char *text, struct fault *f)
 		return fault_set(f, FAULT_TROUBLE, "out of memory");
 	a->pids = grown;
 	a->pids[a->npids++] = (pid_t)pid;
+	return 0;
+}
+
+static int
+S_bind(struct args *a, const char *text, struct fault *f)
+{
+	const char **grown;
+
+	if (a->nbinds == ARGS_BINDS_MAX)
+		return fault_set(f, FAULT_USAGE, "more than %u times --bind",
+				 ARGS_BINDS_MAX);
+	grown = reallocarray(a->binds, a->nbinds + 1, sizeof(*grown));
+	if (!grown)
+		return fault_set(f, FAULT_TROUBLE, "out of memory");
+	a->binds = grown;
+	a->binds[a->nbinds++] = text;
 	return 0;
 }
 
@@ -239,6 +261,14 @@ S_take(struct args *a, enum args_id id, const char *value, struct fault *f)
 	case ARGS_JSON:
 		a->json = true;
 		return 0;
+	case ARGS_POLICY:
+		if (a->policy)
+			return fault_set(f, FAULT_USAGE,
+					 "--policy is given once");
+		a->policy = value;
+		return 0;
+	case ARGS_BIND:
+		return S_bind(a, value, f);
 	case ARGS_OUTPUT:
 		a->output = value;
 		return 0;
@@ -291,23 +321,12 @@ S_id(const struct args_usage *u, int got)
 	return *id;
 }
 
-static bool
-S_is_policy(const char *word)
-{
-	return strncmp(word, "--policy", 8) == 0 ||
-	       strncmp(word, "--bind", 6) == 0;
-}
-
 static int
 S_bad_option(const struct args_usage *u, int got, const char *word,
 	     struct fault *f)
 {
 	if (got == ':')
 		return fault_set(f, FAULT_USAGE, "%s lacks its value", word);
-	if (strcmp(u->name, "verify") == 0 && S_is_policy(word))
-		return fault_set(f, FAULT_USAGE,
-				 "%s: this version knows --unchanged only",
-				 word);
 	if (strncmp(word, "--", 2) == 0)
 		return fault_set(f, FAULT_USAGE,
 				 "%s: %s has no such option, or takes no value"
@@ -320,7 +339,29 @@ static bool
 S_given(const struct args *a, enum args_id id)
 {
 	return id == ARGS_END || (id == ARGS_OUTPUT && a->output) ||
-	       (id == ARGS_UNCHANGED && a->unchanged);
+	       (id == ARGS_UNCHANGED && a->unchanged) ||
+	       (id == ARGS_POLICY && a->policy);
+}
+
+/* One of two that a command can't do without, and not both. */
+static int
+S_check_choice(const struct args_usage *u, const struct args *a,
+	       struct fault *f)
+{
+	bool one = S_given(a, u->required), other = S_given(a, u->or_else);
+
+	if (one && other)
+		return fault_set(f, FAULT_USAGE,
+				 "--%s and --%s exclude each other",
+				 S_option[u->required].name,
+				 S_option[u->or_else].name);
+	if (!one && !other)
+		return fault_set(f, FAULT_USAGE, "%s needs --%s or --%s",
+				 u->name, S_option[u->required].name,
+				 S_option[u->or_else].name);
+	if (a->nbinds && !a->policy)
+		return fault_set(f, FAULT_USAGE, "--bind is for a --policy");
+	return 0;
 }
 
 static int
@@ -334,6 +375,8 @@ S_check(const struct args_usage *u, const struct args *a, struct fault *f)
 	if (a->noperands > u->max_operands)
 		return fault_set(f, FAULT_USAGE, "too many arguments: %s",
 				 a->operand[u->max_operands]);
+	if (u->or_else != ARGS_END)
+		return S_check_choice(u, a, f);
 	if (!S_given(a, u->required) && need->name)
 		return fault_set(f, FAULT_USAGE, "%s needs --%s", u->name,
 				 need->name);
@@ -422,7 +465,10 @@ args_print_usage(const struct args_usage *u, FILE *to)
 	int column = fprintf(to, "usage: holdfast %s", u->name);
 	int indent = column + 1;
 
-	for (const enum args_id *id = u->takes; *id != ARGS_END; id++) {
+	if (u->choice)
+		S_put_word(to, u->choice, indent, &column);
+	for (const enum args_id *id = u->takes + u->nchoice; *id != ARGS_END;
+	     id++) {
 		if (*id == ARGS_HELP)
 			continue;
 		S_spell(&S_option[*id], spelt, sizeof(spelt));

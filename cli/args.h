@@ -21,6 +21,8 @@ enum args_id {
 	ARGS_TIMEOUT,
 	ARGS_MAX_PAUSE,
 	ARGS_DISPLACED,
+	ARGS_POLICY,
+	ARGS_BIND,
 	ARGS_UNCHANGED,
 	ARGS_VIEW,
 	ARGS_FULL,
@@ -44,6 +46,10 @@ struct args_usage {
 	const char *summary;		/* one line, no full stop */
 	const enum args_id *takes;	/* up to ARGS_END */
 	enum args_id required;		/* one of them, or ARGS_END */
+	enum args_id or_else;		/* in place of required, or ARGS_END */
+	const char *choice;		/* the usage's words for the first of
+					   takes, or NULL */
+	int nchoice;			/* so many of them */
 	const char *operands;		/* "BEFORE AFTER", or "" */
 	int min_operands, max_operands;
 	const char *statuses;		/* lines of help */
@@ -63,6 +69,9 @@ struct args {
 	uint64_t memory_limit;		/* bytes; 0: the default */
 	uint64_t output_limit;		/* bytes; 0: the default */
 	uint32_t cpu_seconds;		/* 0: the default */
+	const char *policy;		/* a file */
+	const char **binds;		/* owned; the words are argv's */
+	size_t nbinds;
 	const char *output;
 	char **operand;			/* borrowed from argv */
 	int noperands;

@@ -143,15 +143,19 @@ S_evidence(struct ndjson *j, const char *key, const struct ask_run *r,
 
 void
 changes_json_summary(struct ndjson *j, const struct ask_run *r,
-		     const struct changes *c)
+		     const struct changes *c, bool pass,
+		     const unsigned char *policy_sha256)
 {
 	ndjson_open(j, NULL, '{');
 	ndjson_text(j, "kind", "summary");
-	ndjson_text(j, "verdict", c->equal ? "pass" : "fail");
+	ndjson_text(j, "verdict", pass ? "pass" : "fail");
 	ndjson_bool(j, "equal", c->equal);
 	S_evidence(j, "before", r, 0);
 	S_evidence(j, "after", r, 1);
-	ndjson_null(j, "policy_sha256");
+	if (policy_sha256)
+		ndjson_hex(j, "policy_sha256", policy_sha256, DIGEST_BYTES);
+	else
+		ndjson_null(j, "policy_sha256");
 	ndjson_text(j, "version", HOLDFAST_VERSION);
 	ndjson_open(j, "tables", '{');
 	for (size_t i = 0; i < c->tables; i++) {

@@ -22,11 +22,12 @@ changes_json_sink(struct changes_json *j);
 
 /*
  * The summary up to its violations: kind, verdict, equal, before, after,
- * policy_sha256, version, tables. The caller adds violations and
- * not_checked and closes the object.
+ * policy_sha256 (NULL: there is none), version, tables. The caller adds
+ * violations and not_checked and closes the object.
  */
 void
 changes_json_summary(struct ndjson *j, const struct ask_run *r,
-		     const struct changes *c);
+		     const struct changes *c, bool pass,
+		     const unsigned char *policy_sha256);
 
 #endif

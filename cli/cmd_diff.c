@@ -43,7 +43,7 @@ S_json(const struct args *a, FILE *out, struct ask_run *r, struct changes *c,
 
 	if (rc)
 		return rc;
-	changes_json_summary(&j, r, c);
+	changes_json_summary(&j, r, c, c->equal, NULL);
 	ndjson_open(&j, "violations", '[');
 	ndjson_close(&j, ']');
 	ndjson_notes(&j, &r->not_checked);

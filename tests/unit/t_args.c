@@ -161,12 +161,15 @@ an_id_of_another_shape_is_wrong_usage(void **state)
 }
 
 static void
-a_policy_is_told_from_an_unknown_option(void **state)
+verify_takes_one_policy_or_none(void **state)
 {
 	(void)state;
-	S_refuse(&verify_usage, "verify --policy p a b", "--unchanged only");
-	S_refuse(&verify_usage, "verify --policy=p a b", "--unchanged only");
-	S_refuse(&verify_usage, "verify --bind x=1 a b", "--unchanged only");
+	S_refuse(&verify_usage, "verify a b", "--policy or --unchanged");
+	S_refuse(&verify_usage, "verify --policy p --unchanged a b",
+		 "exclude each other");
+	S_refuse(&verify_usage, "verify --unchanged --bind x=1 a b",
+		 "--bind is for a --policy");
+	S_refuse(&verify_usage, "verify --policy p --policy q a b", "once");
 	S_refuse(&diff_usage, "diff --policy p a b", "no such option");
 }
 
@@ -229,7 +232,7 @@ main(void)
 		cmocka_unit_test(wrong_words_are_named),
 		cmocka_unit_test(values_out_of_range_are_refused),
 		cmocka_unit_test(an_id_of_another_shape_is_wrong_usage),
-		cmocka_unit_test(a_policy_is_told_from_an_unknown_option),
+		cmocka_unit_test(verify_takes_one_policy_or_none),
 		cmocka_unit_test(help_wins_over_what_comes_behind_it),
 		cmocka_unit_test(json_is_wanted_only_by_an_option),
 		cmocka_unit_test(help_is_at_most_eighty_columns_wide),
