@@ -89,8 +89,9 @@ S_through_proc(const char *dir, const char *name)
 {
 	char link[4096];
 
+	/* A number that means nothing in whoever else reads the link. */
 	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d/%s",
-		 open(dir, O_PATH | O_DIRECTORY), name);
+		 fcntl(open(dir, O_PATH | O_DIRECTORY), F_DUPFD, 200), name);
 	return open(link, O_RDONLY);
 }
 
@@ -133,6 +134,7 @@ S_threads(const char *how)
 static int
 S_foreign(void)
 {
+	close(open(path, O_RDONLY));
 #ifdef __x86_64__
 	long x32 = syscall(0x40000000 | SYS_openat, AT_FDCWD, path, O_RDONLY);
 

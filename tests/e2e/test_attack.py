@@ -83,7 +83,8 @@ def test_two_hundred_of_two_hundred_opens_beside_threads_that_look():
 @each(*MODES)
 def test_a_thread_that_makes_no_call_does_not_hold_the_others(mode):
     with bed() as b:
-        words = b.opens('threads', 'spin', options=('--mode', mode))
+        words = b.opens('threads', 'spin', options=('--mode', mode,
+                                                    '--deadline', '20'))
         same(words[:2], ['0', 'strange'])
         b.fooled(words[2:])
 
@@ -304,8 +305,11 @@ def test_calls_of_other_tables_do_not_pass():
     if os.uname().machine != 'x86_64':
         raise Skip('needs x86_64')
     with bed() as b:
+        bare = run('foreign', b.app, program=b.target)
+        if 'went on' not in bare.out:
+            raise Skip('this kernel runs no 32-bit calls')
         r = b.attack(command=[b.target, 'foreign', b.app])
-        r.expect(128 + signal.SIGSYS, NEVER)
+        r.expect(128 + signal.SIGSYS)
         same(r.out, 'Function not implemented\n')
 
 

@@ -70,11 +70,11 @@ def test_one_inside_another_says_why_not():
 def test_the_deadline_ends_all_that_it_started():
     with bed() as b:
         mark = f'holdfast-attack-{os.getpid()}'
-        script = (f'setsid {b.target} hang {b.app} {mark} & '
-                  f'{b.target} hang {b.app} {mark}')
+        script = (f'setsid {b.target} hang {b.app} {mark} </dev/null '
+                  f'>/dev/null 2>&1 & {b.target} hang {b.app} {mark}')
         r = b.attack('--deadline', '1', command=['sh', '-c', script])
         has(r.expect(DEADLINE).err, 'deadline of 1 s')
-        same(running(mark), [])
+        same(ended(mark), [])
 
 
 def test_what_it_leaves_running_is_ended():
@@ -83,7 +83,15 @@ def test_what_it_leaves_running_is_ended():
         script = (f'setsid {b.target} hang {b.app} {mark} </dev/null '
                   f'>/dev/null 2>&1 & cat {b.app}')
         b.attack(command=['sh', '-c', script]).expect(0)
-        same(running(mark), [])
+        same(ended(mark), [])
+
+
+def ended(mark):
+    """Which ones were still there; they are not any more."""
+    found = running(mark)
+    for pid in found:
+        os.kill(pid, signal.SIGKILL)
+    return found
 
 
 def running(mark):
