@@ -186,7 +186,8 @@ S_add_table(struct candidates *c, const struct proc *p,
 /* The kernel shows a lock at the descriptor that took it: ask them all. */
 static int
 S_add_locks(struct candidates *c, const struct proc *p,
-	    const struct holder *table, struct fault *f)
+	    const struct holder *table, struct main_locks *own,
+	    struct fault *f)
 {
 	for (size_t i = 0; i < table->nfds; i++) {
 		const struct holder_fd *e = &table->fd[i];
@@ -196,16 +197,31 @@ S_add_locks(struct candidates *c, const struct proc *p,
 		if (e->fd < 0 || !main || main->held.role != ROLE_MAIN)
 			continue;
 		rc = locks_of_main(p, e->tid, e->fd, &main->locks, f);
+		if (!rc && main == c->list)
+			rc = locks_of_main(p, e->tid, e->fd, own, f);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
+static void
+S_mark_locked(struct candidates *c, const struct holder *table)
+{
+	for (size_t i = 0; i < table->nfds; i++) {
+		struct candidate *one = S_find(c, table->fd[i].dev,
+					       table->fd[i].ino);
+
+		if (table->fd[i].fd >= 0 && one)
+			one->locked = true;
+	}
+}
+
 int
 candidates_add(struct candidates *c, const struct proc *p, dev_t main_dev,
 	       ino_t main_ino, struct fault *f)
 {
+	struct main_locks own = MAIN_LOCKS_INIT;
 	OWN_HOLDER(table);
 	int rc = holders_table(p, &table, f);
 
@@ -219,7 +235,9 @@ candidates_add(struct candidates *c, const struct proc *p, dev_t main_dev,
 	if (!rc)
 		rc = S_add_table(c, p, &table, main_dev, main_ino, f);
 	if (!rc)
-		rc = S_add_locks(c, p, &table, f);
+		rc = S_add_locks(c, p, &table, &own, f);
+	if (!rc && locks_any(&own))
+		S_mark_locked(c, &table);
 	return rc;
 }
 

@@ -24,6 +24,7 @@ struct candidate {
 	struct held held;	/* held.role says what it is */
 	bool own_name;		/* a writer's link text is main's + suffix */
 	bool blank;		/* empty, or its first byte is 0: no content */
+	bool locked;		/* who has it open has a lock on the main */
 	struct main_locks locks;	/* ROLE_MAIN: of all writers */
 };
 

@@ -174,7 +174,7 @@ hold_look(struct hold *h, const struct selection *s,
 
 	h->displaced = s->displaced;
 	if (!s->displaced)
-		rc = hold_add_names(h, s->path, false, f);
+		rc = hold_add_names(h, s->path, f);
 	if (rc)
 		return rc;
 	/* Under --displaced the names are known to show other files. */
@@ -203,6 +203,9 @@ hold_live(struct hold *h, const struct selection *s,
 	rc = pause_new(&h->pause, f);
 	if (!rc)
 		rc = hold_settle(h, s, rules, f);
+	if (!rc && !rules->survey)
+		rc = unseen_refuse_writer(&h->held[ROLE_MAIN], &h->locks,
+					  &h->holders, f);
 	if (!rc)
 		rc = hold_gather_names(h, s, f);
 	/* What was seen before the pause may be old by now. */
@@ -317,9 +320,9 @@ hold_stopped(struct hold *h, const struct selection *s,
 	if (!rc)
 		rc = S_lease_main(h, s, f);
 	if (!rc && !h->kernel_vouches)
-		rc = unseen_refuse_lockers(&main->st, f);
+		rc = unseen_refuse_lockers(main, &h->holders, f);
 	if (!rc && h->nnames == 0)
-		rc = hold_add_names(h, s->path, false, f);
+		rc = hold_add_names(h, s->path, f);
 	if (!rc)
 		rc = names_look(&h->names[0], f);
 	if (!rc)
@@ -327,6 +330,18 @@ hold_stopped(struct hold *h, const struct selection *s,
 	if (!rc)
 		rc = S_note_absent(h, rules, f);
 	return rc;
+}
+
+bool
+hold_has_journal(const struct hold *h)
+{
+	const struct held *journal = &h->held[ROLE_JOURNAL];
+	const struct holder *who;
+
+	if (journal->fd < 0 || h->locks.exclusive_pid <= 0)
+		return false;
+	who = S_holder_of_pid(h, h->locks.exclusive_pid);
+	return who && hold_holds(who, journal->st.st_dev, journal->st.st_ino);
 }
 
 static int

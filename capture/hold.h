@@ -93,6 +93,14 @@ int
 hold_stopped(struct hold *h, const struct selection *s,
 	     const struct hold_rules *rules, struct fault *f);
 
+/*
+ * Has the process with the EXCLUSIVE lock on main a journal of it open? One
+ * that another has open, or that is only there by its name, says nothing of
+ * what that process would undo.
+ */
+bool
+hold_has_journal(const struct hold *h);
+
 /* Nothing moved: states, descriptors, identities, names, leases. */
 int
 hold_still(const struct hold *h, struct fault *f);

@@ -11,16 +11,18 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "capture/mounts.h"
 #include "capture/stopped.h"
 
 /* Bounds the look at the content of a sidecar. */
 #define PROVE_NS (5 * CLOCK_NS_PER_SEC)
 
-int
-hold_add_names(struct hold *h, const char *path, bool link, struct fault *f)
+/* n is opened, as rc says, and handed over. */
+static int
+S_keep_names(struct hold *h, struct names n, const char *path, int rc,
+	     struct fault *f)
 {
-	struct names n = NAMES_INIT, *grown;
-	int rc = link ? names_open_link(&n, path, f) : names_open(&n, path, f);
+	struct names *grown;
 
 	if (rc == 1)
 		rc = h->displaced ? 0 :
@@ -46,6 +48,25 @@ out:
 }
 
 int
+hold_add_names(struct hold *h, const char *path, struct fault *f)
+{
+	struct names n = NAMES_INIT;
+	int rc = names_open(&n, path, f);
+
+	return S_keep_names(h, n, path, rc, f);
+}
+
+static int
+S_add_link(struct hold *h, pid_t pid, const struct holder_fd *e,
+	   struct fault *f)
+{
+	struct names n = NAMES_INIT;
+	int rc = mounts_open_names(&n, pid, e, f);
+
+	return S_keep_names(h, n, e->link, rc, f);
+}
+
+int
 hold_gather_names(struct hold *h, const struct selection *s, struct fault *f)
 {
 	int rc = 0;
@@ -56,7 +77,7 @@ hold_gather_names(struct hold *h, const struct selection *s, struct fault *f)
 		for (size_t k = 0; rc == 0 && k < who->nfds; k++)
 			if (who->fd[k].link && who->fd[k].dev == s->dev &&
 			    who->fd[k].ino == s->ino)
-				rc = hold_add_names(h, who->fd[k].link, true, f);
+				rc = S_add_link(h, who->pid, &who->fd[k], f);
 	}
 	return rc;
 }

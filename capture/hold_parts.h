@@ -29,7 +29,7 @@ hold_settle(struct hold *h, const struct selection *s,
 /* hold_names.c */
 
 int
-hold_add_names(struct hold *h, const char *path, bool link, struct fault *f);
+hold_add_names(struct hold *h, const char *path, struct fault *f);
 /* Each spelling by which a holder opened main. */
 int
 hold_gather_names(struct hold *h, const struct selection *s,

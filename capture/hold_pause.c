@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "capture/split.h"
 
 /* Rounds of pausing before a set of holders that never settles is refused. */
 #define HOLD_ROUNDS_MAX 64
@@ -245,6 +246,8 @@ hold_settle(struct hold *h, const struct selection *s,
 			return 0;
 		}
 		rc = S_collect(h, s, &c, f);
+		if (!rc)
+			rc = split_judge(&c, f);
 		if (!rc)
 			rc = bind_sidecars(&c, rules->survey ?
 					   stop_by : h->deadline_ns, &b, f);

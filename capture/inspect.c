@@ -129,12 +129,17 @@ inspect_judge(const struct inspection *i, const struct hold *h,
 				  "main: find out where it came from before "
 				  "anything opens the database");
 	}
-	if (rollback && h->locks.exclusive && h->held[ROLE_JOURNAL].fd < 0)
-		return fault_set(f, FAULT_AMBIGUOUS, "a writer holds an "
-				 "EXCLUSIVE lock on main and has no journal "
-				 "open: it is inside a transaction with "
-				 "journal_mode MEMORY or OFF, whose original "
-				 "pages are in no file");
+	if (rollback && h->locks.exclusive && !hold_has_journal(h)) {
+		fault_set(f, FAULT_AMBIGUOUS, "process %d holds an EXCLUSIVE "
+			  "lock on main and has no journal of it open: inside "
+			  "a transaction with journal_mode MEMORY or OFF it "
+			  "looks so, and the original pages are in no file",
+			  (int)h->locks.exclusive_pid);
+		return fault_hint(f, "where the writer keeps that lock between"
+				  " transactions (locking_mode EXCLUSIVE) or "
+				  "began with BEGIN EXCLUSIVE, capture it when "
+				  "it has let go");
+	}
 	return 0;
 }
 

@@ -46,7 +46,7 @@ S_parse_lock(const char *line, struct range *r)
 }
 
 static void
-S_add(struct main_locks *out, const struct range *r)
+S_add(struct main_locks *out, pid_t pid, const struct range *r)
 {
 	bool on_shared = S_covers(r, SHARED_FIRST,
 				  SHARED_FIRST + SHARED_SIZE - 1);
@@ -55,8 +55,10 @@ S_add(struct main_locks *out, const struct range *r)
 		out->pending = true;
 	if (r->write && S_covers(r, RESERVED_BYTE, RESERVED_BYTE))
 		out->reserved = true;
-	if (r->write && on_shared)
+	if (r->write && on_shared) {
 		out->exclusive = true;
+		out->exclusive_pid = pid;
+	}
 	if (!r->write && on_shared)
 		out->shared = true;
 }
@@ -101,11 +103,40 @@ locks_of_main(const struct proc *p, pid_t tid, int fd, struct main_locks *out,
 					 "/proc/%d/%s: a lock is not in the "
 					 "known form", (int)p->pid, name);
 		if (kind == 0)
-			S_add(&found, &r);
+			S_add(&found, p->pid, &r);
 	}
 	if (ferror(file))
 		return fault_sys(f, FAULT_TROUBLE, errno, "read /proc/%d/%s",
 				 (int)p->pid, name);
 	*out = found;
 	return 0;
+}
+
+int
+locks_in_the_way(int fd, bool write_only, struct main_locks *found,
+		 pid_t *pid)
+{
+	static const uint64_t first[] = { PENDING_BYTE, RESERVED_BYTE,
+					  SHARED_FIRST };
+	int none = 1;
+
+	*found = (struct main_locks)MAIN_LOCKS_INIT;
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+		struct flock l = {
+			.l_type = write_only ? F_RDLCK : F_WRLCK,
+			.l_whence = SEEK_SET,
+			.l_start = (off_t)first[i],
+			.l_len = first[i] == SHARED_FIRST ? SHARED_SIZE : 1,
+		};
+		struct range r;
+
+		if (fcntl(fd, F_GETLK, &l) != 0 || l.l_type == F_UNLCK)
+			continue;
+		r.write = l.l_type == F_WRLCK;
+		r.first = r.last = first[i];
+		S_add(found, l.l_pid, &r);
+		*pid = l.l_pid;
+		none = 0;
+	}
+	return none;
 }

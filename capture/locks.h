@@ -12,6 +12,7 @@
 #define CAPTURE_LOCKS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/fault.h"
 #include "capture/proc.h"
@@ -21,6 +22,7 @@ struct main_locks {
 	bool reserved;		/* a write lock on the RESERVED byte */
 	bool pending;		/* a write lock on the PENDING byte */
 	bool exclusive;		/* a write lock on the SHARED range */
+	pid_t exclusive_pid;	/* whose; 0: not known */
 };
 
 #define MAIN_LOCKS_INIT { .shared = false }
@@ -34,5 +36,22 @@ struct main_locks {
 int
 locks_of_main(const struct proc *p, pid_t tid, int fd, struct main_locks *out,
 	      struct fault *f);
+
+static inline bool
+locks_any(const struct main_locks *l)
+{
+	return l->shared || l->reserved || l->pending || l->exclusive;
+}
+
+/*
+ * A lock that the kernel would not let us have, whoever holds it: also a
+ * process that /proc does not show us. fd is a held main. Of those that write
+ * with write_only, else of any. 0: there is one; *pid is 0 where the process
+ * is of no PID namespace that we see, -1 for an OFD lock. 1: there is none,
+ * or the file system can't say.
+ */
+int
+locks_in_the_way(int fd, bool write_only, struct main_locks *found,
+		 pid_t *pid);
 
 #endif

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/own.h"
@@ -25,24 +27,22 @@ names_link_gone(const char *link, size_t *kept)
 	return gone;
 }
 
-int
-names_open_link(struct names *n, const char *link, struct fault *f)
+static int
+S_open_below(int root, const char *dir)
 {
-	OWN_MEM(char, path);
-	struct stat st;
-	size_t kept;
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
 
-	if (!names_link_gone(link, &kept) || lstat(link, &st) == 0)
-		return names_open(n, link, f);
-	path = strndup(link, kept);
-	if (!path)
-		return fault_set(f, FAULT_TROUBLE, "out of memory");
-	n->gone = true;
-	return names_open(n, path, f);
+	if (root < 0)
+		return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return (int)syscall(SYS_openat2, root, dir, &how, sizeof(how));
 }
 
-int
-names_open(struct names *n, const char *path, struct fault *f)
+/* Opens the directory, and does not look yet. */
+static int
+S_open(struct names *n, int root, const char *path, struct fault *f)
 {
 	OWN_MEM(char, spelled);
 	char *slash;
@@ -57,13 +57,38 @@ names_open(struct names *n, const char *path, struct fault *f)
 	n->dir = strdup(slash ? spelled : ".");
 	if (!n->base || !n->dir)
 		return fault_set(f, FAULT_TROUBLE, "out of memory");
-	n->dirfd = open(n->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	n->dirfd = S_open_below(root, n->dir);
 	if (n->dirfd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 1;
 	if (n->dirfd < 0)
 		return fault_sys(f, FAULT_TROUBLE, errno,
 				 "the directory %s can't be looked at",
 				 n->dir);
+	return 0;
+}
+
+int
+names_open(struct names *n, const char *path, struct fault *f)
+{
+	int rc = S_open(n, -1, path, f);
+
+	return rc ? rc : names_look(n, f);
+}
+
+int
+names_open_link(struct names *n, int root, const char *link, struct fault *f)
+{
+	int rc = S_open(n, root, link, f);
+	struct stat st;
+	size_t kept;
+
+	if (rc)
+		return rc;
+	if (names_link_gone(n->base, &kept) &&
+	    fstatat(n->dirfd, n->base, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+		n->base[kept] = '\0';
+		n->gone = true;
+	}
 	return names_look(n, f);
 }
 

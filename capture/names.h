@@ -44,10 +44,11 @@ names_open(struct names *n, const char *path, struct fault *f);
 /*
  * As names_open, of a text by which the kernel shows an open file: the
  * " (deleted)" behind the name of an unlinked one is taken off and noted,
- * unless a file is really called so.
+ * unless a file is really called so. The text is absolute and is looked up
+ * below root, a directory; -1: our own.
  */
 int
-names_open_link(struct names *n, const char *link, struct fault *f);
+names_open_link(struct names *n, int root, const char *link, struct fault *f);
 
 /* Does it end in the kernel's " (deleted)"? *kept: its length without. */
 bool

@@ -87,6 +87,29 @@ S_select_displaced(struct selection *s, struct fault *f)
 	return 0;
 }
 
+/*
+ * The kernel tells the path below the root of the mounts that the file is
+ * in. Through /proc/PID/root these are not ours: then what the caller wrote
+ * leads there.
+ */
+static int
+S_path_from_here(struct selection *s, const char *db, struct fault *f)
+{
+	OWN_MEM(char, here);
+	char *path;
+	struct stat st;
+
+	if (s->symlink || (lstat(s->path, &st) == 0 &&
+			   st.st_dev == s->dev && st.st_ino == s->ino))
+		return 0;
+	here = db[0] == '/' ? strdup("") : realpath(".", NULL);
+	if (!here || asprintf(&path, "%s%s%s", here, *here ? "/" : "", db) < 0)
+		return fault_set(f, FAULT_TROUBLE, "out of memory");
+	free(s->path);
+	s->path = path;
+	return 0;
+}
+
 /* A link that is put there between the two opens only makes it a link. */
 static int
 S_open_path(const char *db, bool *symlink)
@@ -134,6 +157,8 @@ selection_make(const char *db, bool displaced, struct selection *s,
 	s->ino = st.st_ino;
 	if (!rc && displaced)
 		rc = S_select_displaced(s, f);
+	if (!rc && !s->displaced && s->path_fd >= 0)
+		rc = S_path_from_here(s, db, f);
 	if (rc)
 		return rc;
 	if (s->ino == 0)

@@ -192,13 +192,13 @@ a_deleted_mark_is_taken_off_unless_a_file_is_called_so(void **state)
 	char path[128];
 
 	folder_path(&x->dir, "a.db (deleted)", path, sizeof(path));
-	assert_int_equal(names_open_link(&n, path, &x->fault), 0);
+	assert_int_equal(names_open_link(&n, -1, path, &x->fault), 0);
 	assert_true(n.gone);
 	assert_string_equal(n.base, "a.db");
 	names_free(&n);
 	n = (struct names)NAMES_INIT;
 	assert_int_equal(folder_write(&x->dir, "a.db (deleted)", "x", 1), 0);
-	assert_int_equal(names_open_link(&n, path, &x->fault), 0);
+	assert_int_equal(names_open_link(&n, -1, path, &x->fault), 0);
 	assert_false(n.gone);
 	assert_string_equal(n.base, "a.db (deleted)");
 	names_free(&n);

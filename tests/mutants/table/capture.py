@@ -47,7 +47,7 @@ mutant('clone-takes-the-journal', 'capture/bind.c',
        'displaced journal')
 
 mutant('unseen-is-nobody', 'capture/hold.c',
-       '\t\trc = unseen_refuse_lockers(&main->st, f);\n',
+       '\t\trc = unseen_refuse_lockers(main, &h->holders, f);\n',
        '\t\trc = 0;\n',
        'test_capture: a_writer_that_may_not_be_seen_is_never_called_nobody',
        'want (5,)')
