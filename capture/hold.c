@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/own.h"
+#include "capture/mounts.h"
 #include "capture/rights.h"
 #include "capture/stopped.h"
 #include "capture/unseen.h"
@@ -247,14 +249,28 @@ S_check_links(struct hold *h, const struct selection *s,
 	      const struct hold_rules *rules, struct fault *f)
 {
 	uintmax_t links = (uintmax_t)h->held[ROLE_MAIN].st.st_nlink;
+	OWN_MEM(char, mounted);
+	int rc;
 
 	if (s->symlink) {
 		fault_set(f, FAULT_REFUSED, "nobody has it open, and it is a "
 			  "symbolic link");
 		return fault_hint(f, "name the file itself: %s", s->path);
 	}
-	if (links <= 1)
-		return 0;
+	rc = mounts_of_file(s->dev, s->ino, &mounted, f);
+	if (rc < 0 || (rc == 1 && links <= 1))
+		return rc < 0 ? rc : 0;
+	if (rc == 0 && rules->accept_names)
+		return notes_add(&h->notes, f, "sidecars", "main is mounted at "
+				 "%s as a file of its own: only those of this "
+				 "name were looked for", mounted);
+	if (rc == 0) {
+		fault_set(f, FAULT_REFUSED, "nobody has it open, and it is "
+			  "mounted at %s as a file of its own: a journal or "
+			  "WAL may lie beside another name", mounted);
+		return fault_hint(f, "--accept-names takes this name for the "
+				  "one that its writers use");
+	}
 	if (rules->accept_names)
 		return notes_add(&h->notes, f, "sidecars", "main has %ju names "
 				 "(hard links): only those of this name were "

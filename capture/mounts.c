@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/own.h"
 
@@ -129,5 +130,65 @@ mounts_open_names(struct names *n, pid_t pid, const struct holder_fd *e,
 out:
 	if (rc < 0)
 		*f = here;
+	return rc;
+}
+
+/* mountinfo writes blanks, newlines and backslashes as \\ and three digits. */
+static void
+S_unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; at++) {
+		unsigned octal;
+
+		if (*at == '\\' && sscanf(at + 1, "%3o", &octal) == 1) {
+			*to++ = (char)octal;
+			at += 3;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*to = '\0';
+}
+
+/* ID PARENT MAJOR:MINOR ROOT POINT ...; a whole file system's root is "/". */
+static bool
+S_is_file_mount(char *line, dev_t dev, ino_t ino, char **point)
+{
+	char *rest = line, *field = NULL;
+	struct statx st;
+
+	for (int i = 0; i < 4; i++)
+		field = strsep(&rest, " ");
+	*point = strsep(&rest, " ");
+	if (!field || !*point || strcmp(field, "/") == 0)
+		return false;
+	S_unescape(*point);
+	return statx(AT_FDCWD, *point, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT |
+		     AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) == 0 &&
+	       S_ISREG(st.stx_mode) && st.stx_ino == ino &&
+	       makedev(st.stx_dev_major, st.stx_dev_minor) == dev;
+}
+
+int
+mounts_of_file(dev_t dev, ino_t ino, char **where, struct fault *f)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	size_t room = 0;
+	char *point;
+	int rc = 1;
+	OWN_MEM(char, line);
+
+	if (!file)
+		return fault_sys(f, FAULT_TROUBLE, errno,
+				 "open /proc/self/mountinfo");
+	while (rc == 1 && getline(&line, &room, file) > 0) {
+		if (!S_is_file_mount(line, dev, ino, &point))
+			continue;
+		*where = strdup(point);
+		rc = *where ? 0 : fault_set(f, FAULT_TROUBLE, "out of memory");
+	}
+	(void)fclose(file);
 	return rc;
 }

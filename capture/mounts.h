@@ -26,4 +26,14 @@ int
 mounts_open_names(struct names *n, pid_t pid, const struct holder_fd *e,
 		  struct fault *f);
 
+/*
+ * Is the file itself, and not its folder, mounted somewhere here? Who opens
+ * it there puts its sidecars into another folder. 0: *where is one such
+ * place, owned by the caller. 1: none that we can see.
+ *
+ * Format: /proc/self/mountinfo as in proc(5).
+ */
+int
+mounts_of_file(dev_t dev, ino_t ino, char **where, struct fault *f);
+
 #endif

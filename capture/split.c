@@ -64,7 +64,8 @@ S_refuse_over(const struct candidate *wal, struct fault *f)
 {
 	fault_set(f, FAULT_REFUSED, "process %d has the unlinked WAL %ju:%ju "
 		  "open as descriptor %d and no lock on main: its connection "
-		  "is over, or is that of the process that forked it",
+		  "is over, or is that of the process that forked it, or it "
+		  "lost its locks when it closed main a second time",
 		  (int)wal->held.pid, (uintmax_t)wal->held.st.st_dev,
 		  (uintmax_t)wal->held.st.st_ino, wal->held.pid_fd);
 	return fault_hint(f, "what that WAL would replay may be older than "

@@ -3,12 +3,14 @@
  *
  * LD_PRELOADed by the tests. FAULT_CALL names the function ("flip": a pread
  * that works, and gives one other bit), FAULT_NTH the call that fails (0: none), FAULT_COUNT a file for the number of calls,
- * FAULT_PROGRAM the program; in any other program nothing happens.
+ * FAULT_PROGRAM the program; in any other program nothing happens. With
+ * FAULT_KILL the call works, and that process is killed just before it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 
 static const char *the_call;
 static long nth, calls;
+static pid_t victim;
 
 __attribute__((constructor)) static void
 setup(void)
@@ -29,6 +32,8 @@ setup(void)
 	if (program && strcmp(program, program_invocation_short_name) == 0) {
 		nth = n ? atol(n) : 0;
 		the_call = getenv("FAULT_CALL");
+		if (getenv("FAULT_KILL"))
+			victim = (pid_t)atol(getenv("FAULT_KILL"));
 	}
 }
 
@@ -53,8 +58,12 @@ tell(void)
 static int
 fails(const char *name)
 {
-	return the_call && strcmp(the_call, name) == 0 &&
-	       __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) == nth;
+	if (!the_call || strcmp(the_call, name) != 0 ||
+	    __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) != nth)
+		return 0;
+	if (victim > 0)
+		(void)kill(victim, SIGKILL);
+	return victim == 0;
 }
 
 #define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))

@@ -4,9 +4,11 @@ Requests and answers are pickled tuples: (verb, arguments...) in, then
 ('ok', value) or ('error', text) out. Holdfast pauses and reads this
 process, so it is the truth that the tests compare with.
 """
+import ctypes
 import os
 import pickle
 import random
+import signal
 import sqlite3
 import sys
 import threading
@@ -126,6 +128,45 @@ def do_beyond(s, n):
 
 def do_open_file(s, name, path, flags):
     s.connections[name] = os.fdopen(os.open(path, flags), 'rb')
+
+
+def do_fork(_s):
+    """A child that keeps every descriptor and does nothing; its pid."""
+    pid = os.fork()
+    if pid == 0:
+        while True:
+            signal.pause()
+    return pid
+
+
+def do_second_library(s, name, library, path, statements):
+    """Another copy of SQLite in this process opens the database as well."""
+    lib = ctypes.CDLL(library)
+    db = ctypes.c_void_p()
+    if lib.sqlite3_open(path.encode(), ctypes.byref(db)):
+        raise RuntimeError('sqlite3_open')
+    for sql in statements:
+        if lib.sqlite3_exec(db, sql.encode(), None, None, None):
+            raise RuntimeError(sql)
+    s.connections[name] = Foreign(lib, db)
+
+
+class Foreign:
+    def __init__(self, lib, db):
+        self.lib, self.db = lib, db
+
+    def close(self):
+        if self.lib.sqlite3_close(self.db):
+            raise RuntimeError('sqlite3_close')
+
+
+def do_library(_s):
+    """The file that this process has SQLite's code from, or None."""
+    with open('/proc/self/maps') as f:
+        for line in f:
+            if 'libsqlite3' in line:
+                return line.split(None, 5)[5].strip()
+    return None
 
 
 def do_ping(_s):

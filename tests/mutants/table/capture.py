@@ -81,7 +81,7 @@ mutant('super-journal-allowed', 'capture/inspect.c',
        'want (3,)')
 
 mutant('hard-links-allowed', 'capture/hold.c',
-       '\tif (links <= 1)\n',
-       '\tif (links <= 1000)\n',
+       'rc == 1 && links <= 1)',
+       'rc == 1 && links <= 1000)',
        'test_scenarios: s04_an_alias_shows_the_real_rows_or_is_refused',
        'hot_alias.db')
