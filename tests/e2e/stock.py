@@ -71,6 +71,14 @@ def rows(c):
     return found
 
 
+def foreign_keys(c):
+    """How many violations; 0 where nothing can be asked."""
+    try:
+        return len(c.execute('pragma foreign_key_check').fetchall())
+    except (sqlite3.Error, UnicodeDecodeError):
+        return 0
+
+
 def shown(raw):
     """As holdfast writes a name: '?' for each byte that is no UTF-8."""
     text = raw.decode('utf-8', 'surrogateescape')
