@@ -126,7 +126,7 @@ $(LEASE_LOAD): $(LEASE_LOAD).o $(BUILD)/libparts.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
 
 .PHONY: unit
-unit: $(UNIT) $(LEASE_LOAD) ## the unit test programs, without running them
+unit: $(UNIT) $(LEASE_LOAD) $(FUZZ_PLAIN) ## the unit test programs, without running them
 
 RUN = HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/run
 
@@ -160,6 +160,15 @@ FUZZ := $(patsubst %.c,$(BUILD)/%,$(filter tests/fuzz/f_%, \
 $(BUILD)/tests/fuzz/f_%: $(BUILD)/tests/fuzz/f_%.o $(BUILD)/libparts.a
 	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(FRONT_LIBS) \
 		$(HELPER_LIBS)
+
+# The same targets with any compiler: what belongs to the tests.
+FUZZ_PLAIN := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/tests/fuzz/plain/%, \
+	$(FUZZ))
+
+$(BUILD)/tests/fuzz/plain/f_%: $(BUILD)/tests/fuzz/f_%.o \
+		$(BUILD)/tests/fuzz/standalone.o $(BUILD)/libparts.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(FRONT_LIBS) $(HELPER_LIBS)
 
 .PHONY: fuzz fuzz-programs
 fuzz-programs: $(FUZZ)

@@ -5,6 +5,7 @@ Made anew each time by a writer with SQLite, never by hand.
 import os
 import shutil
 import sqlite3
+import struct
 import subprocess
 
 from holdfast import DELETE, SIDECARS, Writer, bank, capture, folder
@@ -22,8 +23,29 @@ def keep(seeds, target, name, content):
         f.write(content)
 
 
+def frames():
+    """An answer of the helper, as reply/wire.h has it."""
+    def num(n):
+        return b'i' + struct.pack('<q', n)
+
+    def text(kind, s):
+        return kind + struct.pack('<Q', len(s)) + s
+
+    bodies = {1: num(1) + text(b't', b'0.1.0') + num(7),
+              3: text(b't', b'wal') + text(b't', b'only its name'),
+              4: num(0) + text(b't', b'integrity') + text(b't', b'ok'),
+              8: num(3) + num(1) + b'n' + b'r' + struct.pack('<d', 0.5)
+              + text(b'T', b'\xff') + b'B' + struct.pack('<Q', 9) + bytes(32),
+              10: num(0) + text(b't', b't') + num(4)
+              + text(b'b', bytes(32)),
+              15: num(5) + num(0)}
+    return b''.join(struct.pack('<IB3x', len(b), kind) + b
+                    for kind, b in bodies.items())
+
+
 def for_decoders(seeds):
     """SEEDS/TARGET/NAME for each target of libFuzzer."""
+    keep(seeds, 'f_reply', 'answer', frames())
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')
         capture(db, f'{d}/p')
