@@ -125,6 +125,17 @@ LEASE_LOAD := $(BUILD)/tests/load/lease
 $(LEASE_LOAD): $(LEASE_LOAD).o $(BUILD)/libparts.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS)
 
+# Fuzz targets: with libFuzzer, and with any compiler for the tests.
+FUZZ := $(patsubst %.c,$(BUILD)/%,$(filter tests/fuzz/f_%, \
+	$(call sources,tests/fuzz)))
+FUZZ_PLAIN := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/tests/fuzz/plain/%, \
+	$(FUZZ))
+
+$(BUILD)/tests/fuzz/plain/f_%: $(BUILD)/tests/fuzz/f_%.o \
+		$(BUILD)/tests/fuzz/standalone.o $(BUILD)/libparts.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(FRONT_LIBS) $(HELPER_LIBS)
+
 .PHONY: unit
 unit: $(UNIT) $(LEASE_LOAD) $(FUZZ_PLAIN) ## the unit test programs, without running them
 
@@ -137,7 +148,7 @@ check: all unit ## every test that belongs to a change
 check-unit: all unit ## the unit tests alone
 	$(RUN) --unit $(ARGS)
 
-check-e2e: all $(LEASE_LOAD) ## the tests of whole programs alone
+check-e2e: all $(LEASE_LOAD) $(FUZZ_PLAIN) ## the tests of whole programs alone
 	$(RUN) --e2e $(ARGS)
 
 check-long: all unit ## check, and what takes longer than a change can wait
@@ -154,21 +165,9 @@ check-san: ## the tests under AddressSanitizer and UBSan
 # libFuzzer comes with clang.
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
-FUZZ := $(patsubst %.c,$(BUILD)/%,$(filter tests/fuzz/f_%, \
-	$(call sources,tests/fuzz)))
-
 $(BUILD)/tests/fuzz/f_%: $(BUILD)/tests/fuzz/f_%.o $(BUILD)/libparts.a
 	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(FRONT_LIBS) \
 		$(HELPER_LIBS)
-
-# The same targets with any compiler: what belongs to the tests.
-FUZZ_PLAIN := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/tests/fuzz/plain/%, \
-	$(FUZZ))
-
-$(BUILD)/tests/fuzz/plain/f_%: $(BUILD)/tests/fuzz/f_%.o \
-		$(BUILD)/tests/fuzz/standalone.o $(BUILD)/libparts.a
-	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(FRONT_LIBS) $(HELPER_LIBS)
 
 .PHONY: fuzz fuzz-programs
 fuzz-programs: $(FUZZ)

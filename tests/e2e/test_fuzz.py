@@ -37,7 +37,7 @@ def cases(first, n):
         same(whole.cases(range(first, first + n), d), [])
 
 
-@each(*range(3))
+@each(*range(2))
 @limit(120)
 def test_a_mutated_database_never_gives_an_undocumented_answer(batch):
     cases(batch * BATCH, BATCH)
