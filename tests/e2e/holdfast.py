@@ -316,6 +316,22 @@ def make(path, *statements, encoding='UTF-8', page_size=4096):
     return path
 
 
+def patch(path, old, new):
+    """The bytes in place, wherever they are; they have one length."""
+    assert len(old) == len(new)
+    with open(path, 'r+b') as f:
+        raw = f.read()
+        assert old in raw, old
+        f.seek(0)
+        f.write(raw.replace(old, new))
+
+
+def put(path, offset, raw):
+    with open(path, 'r+b') as f:
+        f.seek(offset)
+        f.write(raw)
+
+
 # What must not change
 
 def digest(path):

@@ -7,7 +7,7 @@ import struct
 import stock
 import walfile
 from holdfast import (DAMAGED, NO, NOT_CHECKED, REFUSED, SIDECARS, YES, each,
-                      folder, has, make, query, recover, run, same)
+                      folder, has, make, query, run, same)
 
 SIZE = 512
 

@@ -6,8 +6,9 @@ digest would hide the mutation from what lies behind it, it is repaired: those
 of WAL and journal mostly, and in packets the block list and the manifest's
 sums. Then recover, query, diff and export read it. Each answer must be one of
 the documented ones and well-formed, within the time, with nothing left behind;
-and where recover reads all of a plain file, stock SQLite must say the same of a
-copy: as many rows in each table, and whether integrity_check is ok. Each number makes the same case on every run.
+and where recover reads all of a plain file, stock SQLite must say the same of
+a copy: as many rows in each table, and whether integrity_check is ok. Each
+number makes the same case on every run.
 """
 import hashlib
 import json

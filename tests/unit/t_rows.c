@@ -20,6 +20,7 @@
 #include "verify/order.h"
 #include "verify/rows.h"
 #include "verify/sort.h"
+#include "verify/unknown.h"
 
 #define PATH_BYTES 64
 
@@ -295,6 +296,51 @@ a_range_reads_its_rowids_only(void **state)
 	sqlite3_close(db);
 }
 
+static int
+S_compare(void *arg, int na, const void *a, int nb, const void *b)
+{
+	(void)arg;
+	return na != nb ? nb - na : memcmp(b, a, (size_t)na);
+}
+
+static void
+a_row_that_hangs_on_an_unknown_order_never_goes_out(void **state)
+{
+	const struct rows_column column = { .name = "g" };
+	const struct rows_spec spec = {
+		.table = "t", .use = VALUE_FINAL, .column = &column,
+		.ncolumn = 1, .ncommon = 1,
+	};
+	const struct key_range whole = KEY_RANGE_WHOLE;
+	sqlite3 *db = log_db("");
+	struct unknown *u = NULL;
+	struct value_reader v;
+	struct rows_batch b;
+	struct rows *r = NULL;
+	struct fault f;
+	char *why = NULL;
+
+	(void)state;
+	sqlite3_create_collation(db, "odd", SQLITE_UTF8, NULL, S_compare);
+	assert_int_equal(sqlite3_exec(db, "CREATE TABLE t(a COLLATE odd, b,"
+				      " g AS (a < b)); INSERT INTO t VALUES"
+				      " (1, NULL), ('x', 'y')", 0, 0, 0), 0);
+	sqlite3_create_collation(db, "odd", SQLITE_UTF8, NULL, NULL);
+	rows_batch_init(&b);
+	assert_int_equal(value_reader_init(&v, db, &f), 0);
+	assert_int_equal(unknown_watch(&u, db, &f), 0);
+	v.unknown = u;
+	assert_int_equal(rows_open(&r, db, &v, &spec, &whole, &why, &f), 0);
+	assert_int_equal(rows_next_batch(r, &b, &f), 2);
+	assert_int_equal(b.nrow, 0);
+	assert_string_equal(rows_why(r), "no such collation sequence: odd");
+	rows_free(r);
+	rows_batch_free(&b);
+	value_reader_free(&v);
+	unknown_free(u);
+	sqlite3_close(db);
+}
+
 static void
 tables_are_scanned_in_key_order_without_a_sorter(void **state)
 {
@@ -421,6 +467,8 @@ main(void)
 		cmocka_unit_test(a_zeroed_leaf_page_is_never_no_difference),
 		cmocka_unit_test(a_row_that_its_index_lost_is_still_read),
 		cmocka_unit_test(a_range_reads_its_rowids_only),
+		cmocka_unit_test(
+			a_row_that_hangs_on_an_unknown_order_never_goes_out),
 		cmocka_unit_test(
 			tables_are_scanned_in_key_order_without_a_sorter),
 		cmocka_unit_test(cells_sort_as_sqlite_sorts_values),
