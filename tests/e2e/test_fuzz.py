@@ -38,7 +38,7 @@ def cases(first, n):
 
 
 @each(*range(2))
-@limit(120)
+@limit(240)
 def test_a_mutated_database_never_gives_an_undocumented_answer(batch):
     cases(batch * BATCH, BATCH)
 
