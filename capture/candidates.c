@@ -13,9 +13,6 @@
 
 #define SNIFF_BYTES 16u
 
-/* A writer with more open database files than this is refused. */
-#define CANDIDATES_MAX 1024u
-
 /*
  * The first bytes of each kind. The SHM's is its version, 3007000, in the
  * byte order of the machine; a journal that is not hot starts with zeros.
@@ -98,13 +95,27 @@ S_role_of_name(const struct holder *table, dev_t dev, ino_t ino,
 	return 1;
 }
 
-static struct candidate *
-S_find(const struct candidates *c, dev_t dev, ino_t ino)
+int
+candidates_find(const struct candidates *c, dev_t dev, ino_t ino)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (held_is(&c->list[i].held, dev, ino))
-			return &c->list[i];
-	return NULL;
+			return (int)i;
+	return -1;
+}
+
+bool
+candidate_has_content(const struct candidate *c)
+{
+	return c->held.role != ROLE_MAIN && !c->blank;
+}
+
+static struct candidate *
+S_find(const struct candidates *c, dev_t dev, ino_t ino)
+{
+	int i = candidates_find(c, dev, ino);
+
+	return i < 0 ? NULL : &c->list[i];
 }
 
 static int

@@ -34,6 +34,9 @@ struct candidates {
 	size_t count;
 };
 
+/* A writer with more open database files than this is refused. */
+#define CANDIDATES_MAX 1024u
+
 #define CANDIDATES_INIT { .list = NULL, .count = 0 }
 
 /*
@@ -43,6 +46,14 @@ struct candidates {
 int
 candidates_add(struct candidates *c, const struct proc *p, dev_t main_dev,
 	       ino_t main_ino, struct fault *f);
+
+/* Which one is this inode: its index, or -1. */
+int
+candidates_find(const struct candidates *c, dev_t dev, ino_t ino);
+
+/* A sidecar that has something to say: it must be bound, or left. */
+bool
+candidate_has_content(const struct candidate *c);
 
 /* How many there are of a role. */
 size_t

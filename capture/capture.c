@@ -38,6 +38,7 @@ struct run {
 	uint64_t now_ns;	/* CLOCK_REALTIME of the pause */
 	unsigned attempts;
 	bool read;		/* this attempt came to the reads */
+	int64_t confirmed;	/* pages that bear the memory's word out */
 };
 
 static void
@@ -190,6 +191,21 @@ S_read_twice(struct run *r, struct fault *f)
 
 /* ---- one attempt ---- */
 
+/* What the writer's memory said is held against the pages. */
+static int
+S_confirm(struct run *r, struct fault *f)
+{
+	struct ask_side side;
+
+	r->confirmed = 0;
+	if (strcmp(r->hold.binding, "writer-memory") != 0)
+		return 0;
+	memset(&side, 0, sizeof(side));
+	packet_writer_side(r->packet, EVIDENCE_FD, r->now_ns, &side);
+	return bind_confirm(&side, packet_writer_read_fd(r->packet),
+			    &r->confirmed, f);
+}
+
 static int
 S_attempt(struct run *r, struct fault *f)
 {
@@ -209,6 +225,8 @@ S_attempt(struct run *r, struct fault *f)
 	hold_release(&r->hold);
 	if (!rc)
 		rc = inspect_staged(r->packet, r->now_ns, &r->found, f);
+	if (!rc)
+		rc = S_confirm(r, f);
 	if (!rc)
 		rc = inspect_judge(&r->found, &r->hold, r->q->refuse_journal,
 				   f);
@@ -310,6 +328,16 @@ S_fill_processes(const struct hold *h, struct manifest *m, struct fault *f)
 	return rc;
 }
 
+/* Did pages tie the WAL or the journal to main? */
+static const char *
+S_content(const struct run *r)
+{
+	if (strcmp(r->hold.binding, "content") == 0 || r->confirmed > 0)
+		return "agrees";
+	return strcmp(r->hold.binding, "writer-memory") == 0 ? "silent"
+							     : "not-asked";
+}
+
 static int
 S_fill_checks(const struct run *r, struct manifest *m, struct fault *f)
 {
@@ -321,6 +349,7 @@ S_fill_checks(const struct run *r, struct manifest *m, struct fault *f)
 		{ "identities", "same" },
 		{ "second-read", "equal" },
 		{ "names", h->displaced ? "displaced" : "agree" },
+		{ "content", S_content(r) },
 		{ "header", r->found.header },
 		{ "journal", r->found.journal },
 		{ "salts", "agree" },

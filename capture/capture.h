@@ -53,7 +53,8 @@ struct capture_result {
 	uint64_t pause_ns;		/* survey: the expected pause */
 	unsigned attempts;		/* pauses that it took */
 	const char *authority;		/* "writers" or "stopped" */
-	const char *binding;		/* "sole", "content", "stopped", "none":
+	const char *binding;		/* "sole", "content", "writer-memory",
+					   "stopped", "none":
 					   no sidecar to bind */
 	bool displaced;
 	struct capture_file file[ROLE_COUNT];

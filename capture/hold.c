@@ -28,6 +28,7 @@ hold_init(struct hold *h)
 		h->held[r].role = r;
 	}
 	h->binding = "none";
+	memory_bind_init(&h->memory);
 }
 
 void
@@ -57,6 +58,7 @@ hold_free(struct hold *h)
 	for (size_t i = 0; i < h->nprocs; i++)
 		proc_close(&h->procs[i]);
 	free(h->procs);
+	memory_bind_free(&h->memory);
 	holders_free(&h->holders);
 	notes_free(&h->notes);
 	writers_free(&h->writers);
@@ -201,6 +203,7 @@ hold_live(struct hold *h, const struct selection *s,
 	int rc;
 
 	h->authority = "writers";
+	hold_foresee(h, s, rules);
 	signals_hold_stops(&h->stops);
 	rc = pause_new(&h->pause, f);
 	if (!rc)

@@ -28,6 +28,7 @@
 #include "capture/candidates.h"
 #include "capture/held.h"
 #include "capture/holders.h"
+#include "capture/memory_bind.h"
 #include "capture/names.h"
 #include "capture/notes.h"
 #include "capture/pause.h"
@@ -55,6 +56,7 @@ struct hold {
 	struct main_locks locks;	/* of main, by all writers */
 	struct names *names;	/* every spelling that was judged */
 	size_t nnames;
+	struct memory_bind memory;	/* what was foreseen for the binding */
 	struct proc *procs;	/* the paused ones */
 	size_t nprocs;
 	struct holders holders;	/* the last scan */

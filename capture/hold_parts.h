@@ -21,6 +21,14 @@ hold_refuse_strangers(const struct hold *h, const struct selection *s,
 int
 hold_list_writer(struct hold *h, const struct proc *p,
 		 const struct holder *who, bool paused, struct fault *f);
+/*
+ * Searches the writers' memory, while they run, for what the binding will
+ * want to know; nothing where one database is open. It may fail: then less
+ * is known.
+ */
+void
+hold_foresee(struct hold *h, const struct selection *s,
+	     const struct hold_rules *rules);
 /* Pauses, collects and binds to a fixpoint; fills h->held. */
 int
 hold_settle(struct hold *h, const struct selection *s,

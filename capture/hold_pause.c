@@ -185,6 +185,35 @@ S_collect(const struct hold *h, const struct selection *s,
 	return 0;
 }
 
+void
+hold_foresee(struct hold *h, const struct selection *s,
+	     const struct hold_rules *rules)
+{
+	uint64_t until = clock_mono_ns() + rules->stop_ns;
+	struct fault ignored = FAULT_INIT;
+	OWN_CANDIDATES(c);
+	bool open = false;
+
+	/* The second time round it is known whether there is a question. */
+	for (int round = 0; round < 2 && (round == 0 || open); round++) {
+		for (size_t i = 0; i < h->holders.count; i++) {
+			const struct holder *who = &h->holders.holder[i];
+			OWN_PROC(p);
+
+			if (!who->writable ||
+			    proc_open(who->pid, &p, &ignored) != 0 ||
+			    p.start_time != who->start_time)
+				continue;
+			if (round == 0 && candidates_add(&c, &p, s->dev,
+							 s->ino, &ignored))
+				return;
+			if (round == 1)
+				memory_bind_foresee(&h->memory, &p, &c, until);
+		}
+		open = c.count > 0 && bind_is_open(&c);
+	}
+}
+
 static size_t
 S_bound_ids(const struct candidates *c, const struct binding *b,
 	    struct inode_id ids[ROLE_COUNT])
@@ -233,6 +262,7 @@ hold_settle(struct hold *h, const struct selection *s,
 	OWN_CANDIDATES(c);
 	uint64_t stop_by = clock_mono_ns() + rules->stop_ns;
 	struct inode_id ids[ROLE_COUNT];
+	struct bind_writers who;
 	struct binding b;
 	bool more;
 	int rc;
@@ -246,10 +276,11 @@ hold_settle(struct hold *h, const struct selection *s,
 			return 0;
 		}
 		rc = S_collect(h, s, &c, f);
+		who = (struct bind_writers){ h->procs, h->nprocs, &h->memory };
 		if (!rc)
 			rc = split_judge(&c, f);
 		if (!rc)
-			rc = bind_sidecars(&c, rules->survey ?
+			rc = bind_sidecars(&c, &who, rules->survey ?
 					   stop_by : h->deadline_ns, &b, f);
 		if (!rc)
 			rc = hold_scan(h, ids, S_bound_ids(&c, &b, ids), f);

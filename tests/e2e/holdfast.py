@@ -295,6 +295,21 @@ class Writer:
         self.close()
 
 
+def hold(writer, *databases):
+    """Has them open to write by calls of its own: no memory tells more."""
+    for db in databases:
+        for suffix in SIDECARS:
+            if os.path.exists(db + suffix):
+                writer.ask('open_file', db + suffix, db + suffix, os.O_RDWR)
+
+
+def unreadable():
+    """A prefix under which the memory of no process may be read."""
+    return [need_tool('strace'), '-f', '-qq', '-o', '/dev/null', '-e',
+            'trace=process_vm_readv', '-e',
+            'inject=process_vm_readv:error=EPERM']
+
+
 def bank(writer, path, pragmas=WAL, rows=20, name='main'):
     """The usual small database: committed rows, in WAL mode only there."""
     writer.open(path, pragmas, name)

@@ -1,12 +1,14 @@
 """No name decides which bytes are read: attacks on names, and open calls."""
+import json
 import os
 import shutil
 import sqlite3
 import subprocess
+import tarfile
 
 from holdfast import (DELETE, NOT_CHECKED, REFUSED, TROUBLE, WAL, YES,
-                      Writer, bank, capture, each, folder, has, make,
-                      need_tool, opened_by_name, query, run, same)
+                      Writer, bank, capture, each, folder, has, hold, make,
+                      need_tool, opened_by_name, query, run, same, unreadable)
 
 SUM = 'select count(*), sum(bal) from acct'
 # What is ambiguous is tried again until --timeout.
@@ -99,7 +101,10 @@ def test_displaced_never_takes_the_file_that_the_name_shows():
 
 def test_a_wal_that_was_renamed_is_told_by_its_name():
     with folder() as d, Writer() as w:
-        db = bank(w, f'{d}/app.db')
+        with Writer() as dead:
+            db = bank(dead, f'{d}/app.db')
+            hold(w, db)
+            dead.crash()
         os.rename(db + '-wal', f'{d}/aside')
         os.mkfifo(db + '-wal')
         r = run('capture', *SOON, '-o', f'{d}/p', db).expect(REFUSED)
@@ -136,45 +141,56 @@ def test_crossed_wal_names_of_two_databases_never_cross_the_content():
             same(query(f'{d}/p', SUM), [['20', '1000']])
 
 
-def test_one_writer_with_two_databases_is_bound_by_content():
+def test_one_writer_with_two_databases_is_bound_by_its_memory():
+    """And the pages, which are looked at afterwards, bear it out."""
     with folder() as d, Writer() as w:
-        db = bank(w, f'{d}/app.db')
-        bank(w, f'{d}/other.db', rows=30, name='other')
-        for name in ('main', 'other'):
+        for name, rows in ('app', 20), ('other', 30):
+            bank(w, f'{d}/{name}.db', rows=rows, name=name)
             w.sql('pragma wal_checkpoint', name=name)
             w.sql('update acct set bal = bal', name=name)
-        same(capture(db, f'{d}/p1')['binding'], 'content')
-        same(query(f'{d}/p1', SUM), [['20', '1000']])
-        same(capture(f'{d}/other.db', f'{d}/p2')['binding'], 'content')
-        same(query(f'{d}/p2', SUM), [['30', '1500']])
+        for name, rows in ('app', 20), ('other', 30):
+            got = capture(f'{d}/{name}.db', f'{d}/{name}')
+            same(got['binding'], 'writer-memory')
+            same(query(f'{d}/{name}', SUM), [[str(rows), str(rows * 50)]])
+            same(check(f'{d}/{name}', 'content'), 'agrees')
+
+
+def check(packet, name):
+    with tarfile.open(packet) as t:
+        manifest = json.load(t.extractfile('manifest.json'))
+    return {c['name']: c['outcome'] for c in manifest['checks']}[name]
+
+
+def ambiguous(d, w):
+    """Two databases that were left by a crash, and only w has open."""
+    with Writer() as dead:
+        bank(dead, f'{d}/other.db', rows=30, name='other')
+        db = bank(dead, f'{d}/app.db')
+        hold(w, f'{d}/other.db', db)
+        dead.crash()
+    return db
 
 
 def test_two_databases_without_evidence_of_pairing_are_ambiguous():
     with folder() as d, Writer() as w:
-        db = bank(w, f'{d}/app.db')
-        bank(w, f'{d}/other.db', rows=30, name='other')
+        db = ambiguous(d, w)
         r = run('capture', *SOON, '-o', f'{d}/p', db).expect(REFUSED)
         has(r.err, 'ambiguous')
         assert not os.path.exists(f'{d}/p')
-        w.sql('insert into acct(bal) values(1)')
-
-
-def test_two_clones_of_one_template_are_ambiguous():
-    with folder() as d, Writer() as w:
-        make(f'{d}/template', 'create table acct(id, who, bal)')
-        for name in ('main', 'other'):
-            shutil.copy(f'{d}/template', f'{d}/{name}.db')
-            w.open(f'{d}/{name}.db', WAL, name)
-            w.sql('insert into acct values(1, 1, 1000)', name=name)
-            w.sql('pragma wal_checkpoint', name=name)
-            w.sql('insert into acct values(2, 2, 0)', name=name)
-        r = run('capture', *SOON, '-o', f'{d}/p', f'{d}/main.db')
-        r.expect(REFUSED)
-        has(r.err, 'ambiguous')
+        w.ask('ping')
 
 
 @each('written', 'clone')
 def test_a_spilled_journal_is_never_taken_for_that_of_a_clone(which):
+    spilled(which)
+
+
+@each('written', 'clone')
+def test_a_spilled_journal_is_told_by_the_locks_without_memory(which):
+    spilled(which, prefix=unreadable())
+
+
+def spilled(which, prefix=()):
     """The pages that it undoes are still those of the clone."""
     with folder() as d, Writer() as w:
         make(f'{d}/template', 'create table t(id integer primary key, x)',
@@ -190,7 +206,7 @@ def test_a_spilled_journal_is_never_taken_for_that_of_a_clone(which):
         w.sql("update t set x = 'new'", name='written')
         for names in ((), ('--displaced',)):
             run('capture', *SOON, *names, '--force', '-o', f'{d}/p',
-                f'{d}/{which}.db').expect(YES, NOT_CHECKED)
+                f'{d}/{which}.db', prefix=prefix).expect(YES, NOT_CHECKED)
             same(query(f'{d}/p', "select sum(x = 'new'), sum(x = 'kept')"
                        ' from t'), [['0', str(int(which == 'clone'))]])
         w.sql('commit', name='written')
@@ -206,11 +222,6 @@ def test_a_hard_link_alias_brings_the_real_sidecars_or_a_refusal():
         else:
             r.expect(YES, NOT_CHECKED)
         same(query(f'{d}/p', SUM), [['20', '1000']])
-
-
-def ambiguous(d, w):
-    bank(w, f'{d}/other.db', rows=30, name='other')
-    return bank(w, f'{d}/app.db')
 
 
 def substituted(d, w):

@@ -43,7 +43,7 @@ mutant('binding-off', 'capture/bind.c',
 mutant('clone-takes-the-journal', 'capture/bind.c',
        '\t\t    !S_is_being_written(&c->list[owner[i]]))\n',
        '\t\t    0)\n',
-       'test_names: a_spilled_journal_is_never_taken_for_that_of_a_clone[clone]',
+       'test_names: a_spilled_journal_is_told_by_the_locks_without_memory[clone]',
        'displaced journal')
 
 mutant('unseen-is-nobody', 'capture/hold.c',
@@ -85,3 +85,59 @@ mutant('hard-links-allowed', 'capture/hold.c',
        'rc == 1 && links <= 1000)',
        'test_scenarios: s04_an_alias_shows_the_real_rows_or_is_refused',
        'hot_alias.db')
+
+mutant('memory-inode-not-verified', 'capture/memory_sqlite.c',
+       '\treturn id[0] == fd->dev && id[1] == fd->ino ? fd : NULL;\n',
+       '\treturn fd;\n',
+       't_memory_sqlite: another_device_or_inode_is_another_file',
+       't_memory_sqlite.c')
+
+mutant('memory-table-anywhere', 'capture/memory_sqlite.c',
+       '\treturn r && r->ino != 0 && !r->shared && !r->exec && r->read;\n',
+       '\treturn r != NULL;\n',
+       't_memory_sqlite: a_table_outside_of_a_file_is_none',
+       't_memory_sqlite.c')
+
+mutant('memory-wal-of-another-file', 'capture/memory_sqlite.c',
+       ' || wal[0] != vfs || wal[1] != file->at)\n',
+       ' || wal[0] != vfs)\n',
+       't_memory_sqlite: a_wal_that_no_pager_names_was_freed',
+       't_memory_sqlite.c')
+
+mutant('memory-search-without-end', 'capture/memory_find.c',
+       '\t\tif (s->budget->bytes < n ||\n',
+       '\t\tif (0 ||\n',
+       't_memory_sqlite: the_search_ends_at_its_budget',
+       't_memory_sqlite.c')
+
+mutant('memory-first-of-two', 'capture/memory_bind.c',
+       '\ts->two[r] |= uses->ino != 0 && ',
+       '\ts->two[r] |= uses->ino == 0 && uses->dev && ',
+       't_memory_bind: '
+       'a_forged_connection_makes_it_ambiguous_and_never_another_wal',
+       't_memory_bind.c')
+
+mutant('memory-two-wals-allowed', 'capture/memory_bind.c',
+       '\t\tif (s->two[r])\n',
+       '\t\tif (0 && s->two[r])\n',
+       'test_binding: a_main_that_is_written_through_two_wals_is_ambiguous',
+       "'two of them' is not in")
+
+mutant('memory-first-claim-wins', 'capture/memory_bind.c',
+       '\telse if (s->owner[k] != m && (s->owner[k] == 0 || m == 0))\n',
+       '\telse if (0)\n',
+       't_memory_bind: a_wal_that_two_mains_claim_is_nobodys',
+       't_memory_bind.c')
+
+mutant('memory-of-before-the-pause', 'capture/memory_bind.c',
+       '\t\trc = S_read_again(at, w, true, f);\n',
+       '\t\trc = S_read_again(at, w, false, f);\n',
+       't_memory_bind: a_place_that_was_closed_since_is_searched_again',
+       't_memory_bind.c')
+
+mutant('memory-not-borne-out', 'capture/capture.c',
+       '\treturn bind_confirm(&side, packet_writer_read_fd(r->packet),\n'
+       '\t\t\t    &r->confirmed, f);\n',
+       '\treturn 0;\n',
+       'test_binding: pages_that_contradict_the_memory_are_a_refusal',
+       'want (3,)')
