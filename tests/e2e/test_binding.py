@@ -278,7 +278,7 @@ def test_a_main_that_is_written_through_two_wals_is_ambiguous():
     with writer() as (d, w):
         clones(d, w)
         w.sql('pragma wal_checkpoint')
-        os.unlink(f'{d}/main.db-wal')
+        os.rename(f'{d}/main.db-wal', f'{d}/aside')
         w.open(f'{d}/main.db', ('wal_autocheckpoint=0',), 'again')
         w.sql("insert into acct values(9, 'again', 1)", name='again')
         for names in (), ('--displaced',):
