@@ -217,7 +217,7 @@ S_receive(struct supervise *s)
 		}
 		return;
 	}
-	S_must(s, window_came(&s->window, (pid_t)s->got->pid));
+	S_must(s, window_came(&s->window, s->got));
 	if (s->window.stage == WINDOW_SHUT)
 		S_call(s, s->got);
 	else
@@ -342,7 +342,7 @@ supervise_run(const struct plan *p, const struct launch *l,
 	};
 
 	*out = (struct outcome){ .status = ATTACK_TROUBLE };
-	window_begin(&s.window, listener->fd, r);
+	window_begin(&s.window, listener, r);
 	if (!S_begin(&s))
 		S_loop(&s);
 	if (s.signals >= 0)

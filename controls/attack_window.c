@@ -15,10 +15,12 @@
  * Signals: where the kernel knows WAIT_KILLABLE_RECV a call that we have
  * read is not restarted by them. Elsewhere it comes again with another id;
  * the answer to the first one fails then, the exchange is taken back, and
- * that open is not counted.
+ * that open is not counted. A signal at the very answer is seen only later:
+ * the same call comes again, and nothing was opened (S_restarted).
  */
 #include "controls/attack_window.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "controls/attack_answer.h"
@@ -104,9 +106,14 @@ S_cross(struct window *w)
 }
 
 void
-window_begin(struct window *w, int listener, struct account *account)
+window_begin(struct window *w, const struct filter_listener *listener,
+	     struct account *account)
 {
-	*w = (struct window){ .listener = listener, .account = account };
+	*w = (struct window){
+		.listener = listener->fd,
+		.killable = listener->killable,
+		.account = account,
+	};
 }
 
 int
@@ -121,18 +128,34 @@ window_open(struct window *w, const struct seccomp_notif *n,
 	return window_look(w);
 }
 
-int
-window_came(struct window *w, pid_t thread)
+/*
+ * A program that asks again by itself, as nothing was there, looks the same;
+ * so where nothing can be gained it is not taken for a restart.
+ */
+static bool
+S_restarted(const struct window *w, const struct seccomp_notif *n)
 {
-	flight_came(&w->flight, thread);
-	if (w->stage == WINDOW_SHUT || (pid_t)w->call.pid != thread)
+	return !w->killable && w->mark.ino &&
+	       !memcmp(&n->data, &w->call.data, sizeof(n->data)) &&
+	       target_gained(&w->mark) < 0;
+}
+
+int
+window_came(struct window *w, const struct seccomp_notif *n)
+{
+	int rc = 0;
+
+	flight_came(&w->flight, (pid_t)n->pid);
+	if (w->stage == WINDOW_SHUT || w->call.pid != n->pid)
 		return 0;
-	if (w->stage == WINDOW_OPEN)
+	if (w->stage == WINDOW_OPEN && !S_restarted(w, n))
 		return S_shut(w);
-	/* A signal took it out of its wait, and it asks again. */
+	/* A signal took it out of its call, and it asks again. */
+	if (w->stage == WINDOW_OPEN)
+		rc = S_put_back(w);
 	w->swap->opens--;
 	S_forget(w, "gone");
-	return 0;
+	return rc;
 }
 
 int

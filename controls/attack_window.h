@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "controls/attack_account.h"
+#include "controls/attack_filter.h"
 #include "controls/attack_flight.h"
 #include "controls/attack_swap.h"
 #include "controls/attack_target.h"
@@ -26,6 +27,7 @@ enum window_stage {
 
 struct window {
 	int listener;
+	bool killable;		/* attack_filter.h: signals restart nothing */
 	struct account *account;
 	struct flight flight;
 	enum window_stage stage;
@@ -37,16 +39,17 @@ struct window {
 };
 
 void
-window_begin(struct window *w, int listener, struct account *account);
+window_begin(struct window *w, const struct filter_listener *listener,
+	     struct account *account);
 
 /* Takes the line. */
 int
 window_open(struct window *w, const struct seccomp_notif *n,
 	    struct swap *swap, cJSON *line);
 
-/* A call of this thread has stopped: the window is shut if it was its own. */
+/* A call has stopped: the window is shut if it is of the same thread. */
 int
-window_came(struct window *w, pid_t thread);
+window_came(struct window *w, const struct seccomp_notif *n);
 
 /* Goes on where that is possible: crosses, or puts back. */
 int

@@ -9,6 +9,8 @@ from attack_bed import (CONTROLS, DEADLINE, EINVAL, LISTENER, MODES, NEVER,
                         compiled, inode)
 from holdfast import each, finish, folder, has, lacks, run, same, spawn
 
+GUARDIAN = 'attack-guard'
+
 
 # How it ends
 
@@ -158,7 +160,8 @@ class Window(Bed):
             assert until(lambda: state(child.pid) == 'T')
             if self.crossed():
                 self.child = child
-                self.guardian, = children(child.pid, 'attack-guard')
+                assert until(lambda: children(child.pid, GUARDIAN))
+                self.guardian, = children(child.pid, GUARDIAN)
                 return self
             child.kill()
             finish(child)

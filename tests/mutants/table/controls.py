@@ -1,7 +1,7 @@
 """Attack controls: the harness attacks, and leaves nothing behind."""
 
 mutant('attack-look-before-it-is-put-back', 'controls/attack_supervise.c',
-       '\tS_must(s, window_came(&s->window, (pid_t)s->got->pid));\n'
+       '\tS_must(s, window_came(&s->window, s->got));\n'
        '\tif (s->window.stage == WINDOW_SHUT)\n',
        '\tif (1)\n',
        'test_attack: no_open_is_lost_to_signals[held off]',
