@@ -8,7 +8,8 @@
 
 SETUP_BUILD="make gcc libc6-dev pkg-config libsqlite3-dev libseccomp-dev
 libcjson-dev libssl-dev"
-SETUP_TEST="libcmocka-dev sqlite3 python3 strace util-linux mandoc git"
+SETUP_TEST="libcmocka-dev sqlite3 python3 strace util-linux mandoc git
+libdbd-sqlite3-perl php-cli php-sqlite3 btrfs-progs xfsprogs"
 
 setup_say() {
 	printf '%s\n' "$*" >&2

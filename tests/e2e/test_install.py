@@ -95,11 +95,12 @@ def test_version_and_help_go_to_stdout():
     has(run('capture', '--help').expect(YES).out, '--displaced')
 
 
-def test_every_test_that_the_invariants_name_exists():
+@each('INVARIANTS', 'WRITERS')
+def test_every_test_that_the_documents_name_exists(page):
     listed = subprocess.run(
         [sys.executable, '-B', f'{ROOT}/tests/run', '--list'], text=True,
         capture_output=True, check=True).stdout
-    with open(f'{ROOT}/docs/INVARIANTS.md') as f:
+    with open(f'{ROOT}/docs/{page}.md') as f:
         rows = [x for x in f if x.startswith('|') and '`' in x]
     for row in rows:
         for name in re.findall(r'`([^`]+)`', row.rsplit('|', 2)[1]):

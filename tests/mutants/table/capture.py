@@ -140,4 +140,61 @@ mutant('memory-not-borne-out', 'capture/capture.c',
        '\t\t\t    &r->confirmed, f);\n',
        '\treturn 0;\n',
        'test_binding: pages_that_contradict_the_memory_are_a_refusal',
+
+# Writers as they are
+
+mutant('any-journal-will-do', 'capture/inspect.c',
+       '!hold_has_journal(h)) {\n',
+       'h->held[ROLE_JOURNAL].fd < 0) {\n',
+       'test_writers: a_journal_that_was_left_hides_no_transaction_without_one'
+       '[persist]',
+       'want (3,)')
+
+mutant('a-journal-of-any-process', 'capture/hold.c',
+       '\treturn who && hold_holds(who, journal->st.st_dev, '
+       'journal->st.st_ino);\n',
+       '\treturn who != NULL;\n',
+       'test_writers: a_journal_that_a_child_has_open_hides_no_transaction_'
+       'without_one',
+       'want (3,)')
+
+mutant('split-allowed', 'capture/hold_pause.c',
+       '\t\t\trc = split_judge(&c, f);\n',
+       '\t\t\trc = 0;\n',
+       'test_writers: a_split_is_refused_and_both_files_are_named[wal]',
+       'split wal')
+
+mutant('journal-of-a-child-counts', 'capture/split.c',
+       '\t\t\tS_take_out(c, i);\n',
+       '\t\t\t(void)S_take_out;\n',
+       'test_writers: a_journal_that_only_a_forked_child_still_has_is_over'
+       "[('--displaced',)]",
+       'got [[')
+
+mutant('names-of-our-mounts', 'capture/mounts.c',
+       '\tif (e->fd >= 0)\n\t\tmount = ',
+       '\tif (0)\n\t\tmount = ',
+       'test_namespaces: another_file_by_the_same_text_is_not_looked_at[wal]',
+       'want (0, 6)')
+
+mutant('unseen-lock-ignored', 'capture/hold.c',
+       '\t\trc = unseen_refuse_writer(&h->held[ROLE_MAIN], &h->locks,\n'
+       '\t\t\t\t\t  &h->holders, f);\n',
+       '\t\trc = 0;\n',
+       'test_namespaces: a_transaction_of_a_writer_outside_is_not_taken_for_a_'
+       'state',
+       'want (5,)')
+
+mutant('unseen-lock-of-a-stopped-one', 'capture/unseen.c',
+       '\tfor (int write = 0; rc == 0 && write < 2; write++)\n',
+       '\tfor (int write = 2; rc == 0 && write < 2; write++)\n',
+       'test_namespaces: the_same_where_no_lease_can_be_had_is_told_by_its_'
+       'locks',
+       'want (5,)')
+
+mutant('file-mounts-allowed', 'capture/mounts.c',
+       '\t\tif (!S_is_file_mount(line, dev, ino, &point))\n',
+       '\t\tif (!S_is_file_mount(line, dev, ino, &point) || 1)\n',
+       'test_filesystems: sidecars_of_a_main_that_is_mounted_alone_are_never_'
+       'left_out[stopped]',
        'want (3,)')
