@@ -93,7 +93,8 @@ void
 bed_ours(struct trial *t, struct bed_shown s, const char *want)
 {
 	trial_examined(t, 1);
-	trial_product(t, S_is(s, want), "shows %s", S_text(t, s, want));
+	trial_product(t, S_is(s, want), "%s%s", s.rows ? "shows " : "",
+		      S_text(t, s, want));
 }
 
 void

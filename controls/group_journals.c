@@ -16,11 +16,11 @@
 #define JOURNALS_BEFORE "400 old, 0 new"
 #define JOURNALS_AFTER "0 old, 400 new"
 /* Which pages were spilled is SQLite's matter, that some were is ours. */
-#define JOURNALS_MIXED "uncommitted rows, ok"
-#define JOURNALS_NAIVE "select iif(sum(bal = 7) > 0, 'uncommitted rows, '," \
-	" 'no uncommitted rows, ') || (select * from pragma_integrity_check)" \
+#define JOURNALS_MIXED "some new, integrity ok"
+#define JOURNALS_NAIVE "select iif(sum(bal = 7) > 0, 'some', 'none') ||" \
+	" ' new, integrity ' || (select * from pragma_integrity_check)" \
 	" from acct"
-#define JOURNALS_CLEAN "no uncommitted rows, ok"
+#define JOURNALS_CLEAN "none new, integrity ok"
 
 static void
 S_left_out(struct trial *t)

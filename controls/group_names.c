@@ -45,12 +45,16 @@ S_crossed(struct trial *t)
 	bed_exchange(t, "app.db-wal", "other.db-wal");
 	bed_naive(t, S_copied(t, "crossed"), SYMPTOM_FOREIGN, other, app);
 	bed_ours_refuses_capture(t, "app.db", 3, "app.db-wal");
+	/* With those of the SHM every name agrees with every other. */
+	bed_exchange(t, "app.db-shm", "other.db-shm");
+	bed_ours_refuses_capture(t, "app.db", 3, "app.db-wal");
 	bed_ours(t, bed_show_captured(t, "app.db", "--displaced",
 				      BED_BANK_SQL), app);
 	bed_ours(t, bed_show_captured(t, "other.db", "--displaced",
 				      BED_BANK_SQL), other);
 
 	bed_exchange(t, "app.db-wal", "other.db-wal");
+	bed_exchange(t, "app.db-shm", "other.db-shm");
 	bed_naive_inverse(t, S_copied(t, "right"), app);
 	bed_ours_inverse(t, bed_show_captured(t, "app.db", NULL,
 					      BED_BANK_SQL), app);
@@ -176,6 +180,7 @@ S_coherent(struct trial *t)
 	bed_ours_inverse(t, bed_show_captured(t, "app.db", NULL,
 					      BED_BANK_SQL), app);
 
+	bed_kill(t, forger);
 	bed_exchange(t, "app.db-wal", "forged.db-wal");
 	bed_exchange(t, "app.db-shm", "forged.db-shm");
 	bed_unlink(t, "copy.db");
@@ -185,7 +190,6 @@ S_coherent(struct trial *t)
 	bed_ours_refuses_capture(t, "app.db", 3, "app.db-wal");
 	bed_ours(t, bed_show_captured(t, "app.db", "--displaced",
 				      BED_BANK_SQL), app);
-	bed_kill(t, forger);
 	bed_kill(t, w);
 }
 
@@ -194,7 +198,8 @@ const struct control group_names[] = {
 		.id = "crossed-wal-names",
 		.title = "Crossed WAL names of two databases in one writer",
 		.attack = "the names of two WALs are exchanged while the"
-			" writer has both databases open",
+			" writer has both databases open; then those of the"
+			" SHMs as well",
 		.predecessor = "cp of app.db and app.db-wal, then sqlite3",
 		.symptom = SYMPTOM_FOREIGN,
 		.expected = "refused; with --displaced the rows of each"

@@ -1,9 +1,11 @@
 /*
  * report_table.c - a run as a table for people
  *
- * Three columns of text are wrapped to the width of the terminal; reasons
- * why a control did not hold stand below its row.
+ * The columns of text are wrapped to the width of the terminal, and cut where
+ * a row would take more than a few lines; reasons why a control did not hold
+ * stand below its row, whole.
  */
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -13,9 +15,10 @@
 #define TABLE_DEFAULT 100
 #define TABLE_LEAST 80
 #define TABLE_MOST 150
-#define TABLE_ID 22
+#define TABLE_ID 24
 #define TABLE_SEEN 8
 #define TABLE_OUTCOME 7
+#define TABLE_LINES 3
 
 static int
 S_width(void)
@@ -58,40 +61,51 @@ S_characters(const char *s, int bytes)
 	return n;
 }
 
-/* Prints what fits of *s, padded, and moves *s on; breaks at blanks. */
-static void
-S_cell(const char **s, int width, FILE *out)
+/*
+ * Prints what fits of *s and moves *s on; breaks at blanks, or ends with
+ * dots on the last line. The characters that are left free.
+ */
+static int
+S_cell(const char **s, int width, bool last, FILE *out)
 {
 	int n = S_bytes(*s, width), cut = n;
+	bool dots = last && (*s)[n];
 
-	if ((*s)[n]) {
+	if (dots) {
+		cut = S_bytes(*s, width - 3);
+	} else if ((*s)[n]) {
 		while (cut > 0 && (*s)[cut] != ' ')
 			cut--;
 		if (cut == 0)
 			cut = n;
 	}
-	(void)fprintf(out, "%.*s%*s  ", cut, *s,
-		      width - S_characters(*s, cut), "");
-	*s += cut;
+	(void)fprintf(out, "%.*s%s", cut, *s, dots ? "..." : "");
+	width -= S_characters(*s, cut) + (dots ? 3 : 0);
+	*s += dots ? (int)strlen(*s) : cut;
 	*s += strspn(*s, " ");
+	return width;
 }
 
 static void
 S_row(const char *id, const char *naive, const char *product,
       const char *seen, const char *outcome, FILE *out)
 {
-	int column = S_column();
+	int column = S_column(), left;
 
-	do {
-		S_cell(&id, TABLE_ID, out);
-		S_cell(&naive, column, out);
-		S_cell(&product, column, out);
-		if (*outcome)
-			(void)fprintf(out, "%*s  %s", TABLE_SEEN, seen,
-				      outcome);
+	for (int line = 1; line == 1 || *id || *naive || *product; line++) {
+		bool last = line == TABLE_LINES;
+
+		left = S_cell(&id, TABLE_ID, last, out);
+		(void)fprintf(out, "%*s", left + 2, "");
+		left = S_cell(&naive, column, last, out);
+		if (*product)
+			(void)fprintf(out, "%*s", left + 2, "");
+		left = S_cell(&product, column, last, out);
+		if (line == 1)
+			(void)fprintf(out, "%*s%*s  %s", left + 2, "",
+				      TABLE_SEEN, seen, outcome);
 		(void)fputc('\n', out);
-		outcome = "";
-	} while (*id || *naive || *product);
+	}
 }
 
 static void

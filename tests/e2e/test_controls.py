@@ -84,6 +84,16 @@ def test_every_control_says_all_that_one_wants_to_know():
             has(text, c[field])
 
 
+def test_the_jobs_to_copy_run_as_they_stand():
+    with open(os.path.join(ROOT, 'docs', 'CI.md')) as f:
+        lines = re.findall(r'build/bin/holdfast (controls run .*)', f.read())
+    same(len(lines), 2)
+    for line in lines:
+        with folder() as d:
+            run(*line.split(), COPY, cwd=d).expect(YES)
+            xml.etree.ElementTree.parse(f'{d}/controls.xml')
+
+
 # Who is fooled, and how that is told
 
 def fake(d):
