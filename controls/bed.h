@@ -74,6 +74,10 @@ bed_capture(struct trial *t, const char *db, const char *packet,
 bool
 bed_yes(const struct bed_run *r);
 
+/* The rows in the output of `query --json`, as bed_product_rows; or NULL. */
+const char *
+bed_rows(struct trial *t, const struct bed_run *r);
+
 /*
  * The rows that the product shows of a packet or file: columns divided by
  * '|', rows by '\n', NULL as nothing, as sqlite3's list mode and

@@ -108,35 +108,38 @@ S_row(FILE *out, const cJSON *cells, bool first)
 }
 
 const char *
-bed_product_rows(struct trial *t, const char *evidence, const char *sql,
-		 const struct bed_run **why)
+bed_rows(struct trial *t, const struct bed_run *r)
 {
-	const struct bed_run *r = bed_product(t, BED_ARGV(
-		"query", "--json", evidence, sql));
 	const char *rest = r->out;
-	bool first = true;
+	bool first = true, good = true;
 	char *text = NULL;
 	size_t n = 0;
-	FILE *out;
+	FILE *out = open_memstream(&text, &n);
 
-	if (why)
-		*why = r;
-	if (!bed_yes(r))
-		return NULL;
-	out = open_memstream(&text, &n);
-	while (out && *rest) {
+	while (out && good && *rest) {
 		const cJSON *o = S_line(&rest);
 		const char *kind = cJSON_GetStringValue(
 			cJSON_GetObjectItem(o, "kind"));
 
-		if (!kind)
-			trial_die(t, "no line of JSON: %s", bed_told(t, r));
-		if (strcmp(kind, "row"))
+		good = kind && strcmp(kind, "error");
+		if (!good || strcmp(kind, "row"))
 			continue;
 		S_row(out, cJSON_GetObjectItem(o, "cells"), first);
 		first = false;
 	}
 	if (!out || fclose(out))
 		trial_die(t, "no memory");
-	return text;
+	return good ? text : NULL;
+}
+
+const char *
+bed_product_rows(struct trial *t, const char *evidence, const char *sql,
+		 const struct bed_run **why)
+{
+	const struct bed_run *r = bed_product(t, BED_ARGV(
+		"query", "--json", evidence, sql));
+
+	if (why)
+		*why = r;
+	return bed_yes(r) ? bed_rows(t, r) : NULL;
 }

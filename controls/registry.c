@@ -8,6 +8,7 @@ const struct control *const registry_groups[] = {
 	group_names,
 	group_journals,
 	group_sidecars,
+	group_swaps,
 	group_bootstrap,
 	NULL,
 };

@@ -13,6 +13,7 @@ extern const struct control group_copies[];
 extern const struct control group_names[];
 extern const struct control group_journals[];
 extern const struct control group_sidecars[];
+extern const struct control group_swaps[];
 extern const struct control group_bootstrap[];
 
 /* The groups, in the order of the list; NULL is behind the last one. */
