@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,30 @@ S_open_path(const char *db, bool *symlink)
 	return open(db, O_PATH | O_CLOEXEC);
 }
 
+/*
+ * Somebody may have shown us another file at the very open, and put the name
+ * back: then the kernel knows what we got by another name than we asked for.
+ * Whoever keeps it exchanged until now fails at the comparison of names with
+ * held inodes, or has given the name another file for good.
+ */
+static int
+S_check_name(const struct selection *s, const char *db, struct fault *f)
+{
+	OWN_MEM(char, asked);
+
+	asked = realpath(db, NULL);
+	/* A link of /proc to a file that has lost its name. */
+	if (!asked && s->symlink)
+		return 0;
+	if (asked && strcmp(asked, s->path) == 0)
+		return 0;
+	fault_set(f, FAULT_UNSTABLE, "the name %s changed while it was opened:"
+		  " what was opened is %s (%ju:%ju)", db, s->path,
+		  (uintmax_t)s->dev, (uintmax_t)s->ino);
+	return fault_hint(f, "find out who exchanges the names in that "
+			  "folder");
+}
+
 int
 selection_make(const char *db, bool displaced, struct selection *s,
 	    struct fault *f)
@@ -155,6 +180,8 @@ selection_make(const char *db, bool displaced, struct selection *s,
 	}
 	s->dev = st.st_dev;
 	s->ino = st.st_ino;
+	if (!rc && s->path_fd >= 0)
+		rc = S_check_name(s, db, f);
 	if (!rc && displaced)
 		rc = S_select_displaced(s, f);
 	if (!rc && !s->displaced && s->path_fd >= 0)

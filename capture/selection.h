@@ -2,7 +2,8 @@
  * selection.h - the one inode that the caller's path selects
  *
  * The path is looked up once, to an O_PATH descriptor; what it resolves to
- * is kept as text for the names and the messages.
+ * is kept as text for the names and the messages. That must be the path that
+ * was asked for: a file that was there for the open alone is refused.
  */
 #ifndef CAPTURE_SELECTION_H
 #define CAPTURE_SELECTION_H
@@ -27,7 +28,8 @@ struct selection {
 /*
  * With displaced, a file that a process has open by this name, but that has
  * lost it, is preferred to the one that bears it now. FAULT_REFUSED: not a
- * regular file. FAULT_TROUBLE: no such file.
+ * regular file. FAULT_TROUBLE: no such file. FAULT_UNSTABLE: another file was
+ * there when it was opened.
  */
 int
 selection_make(const char *db, bool displaced, struct selection *s,
