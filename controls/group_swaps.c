@@ -186,6 +186,7 @@ S_shm(struct trial *t)
 	unsigned c = bed_bank(t, w, "app.db", "wal", SWAPS_OLD);
 	const char *all = bed_bank_rows(t, "app.db", SWAPS_ROWS);
 
+	(void)bed_sql(t, w, c, "pragma wal_checkpoint");
 	bed_copy(t, "app.db-shm", "old-shm");
 	(void)bed_sql(t, w, c, "with n(i) as (select 1 union all select i + 1"
 		      " from n where i < %u) insert into acct(who, bal)"
@@ -196,12 +197,13 @@ S_shm(struct trial *t)
 					      BED_BANK_SQL), all);
 
 	bed_exchange(t, "app.db-shm", "old-shm");
-	(void)S_hold_shm(t, "app.db-shm");
-	bed_naive(t, bed_show_sqlite3(t, "app.db", BED_BANK_SQL),
-		  SYMPTOM_OLD, bed_bank_rows(t, "app.db", SWAPS_OLD), all);
 	bed_ours_refuses_capture(t, "app.db", 3, "app.db-shm");
 	bed_ours(t, bed_show_captured(t, "app.db", "--displaced",
 				      BED_BANK_SQL), all);
+	(void)S_hold_shm(t, "app.db-shm");
+	bed_ours_refuses_capture(t, "app.db", 3, "app.db-shm");
+	bed_naive(t, bed_show_sqlite3(t, "app.db", BED_BANK_SQL),
+		  SYMPTOM_OLD, bed_bank_rows(t, "app.db", SWAPS_OLD), all);
 	bed_kill(t, w);
 }
 

@@ -102,6 +102,38 @@ for kind, mode in (('fifo', 'FIFO'), ('device', 'CHR'), ('directory', 'DIR')):
                '\t\tif (!S_ISREG(e->mode))\n',
                'the product is fooled: exit')
 
+# Another file at the very open
+
+controlled('what-was-opened-is-the-name', 'main-swapped-at-open',
+           'capture/selection.c',
+           '\t\trc = S_check_name(s, db, f);\n',
+           '\t\trc = 0;\n',
+           'the product is fooled: exit 0')
+
+controlled('any-name-in-the-folder', 'proc-fd-uri-swapped-at-open',
+           'capture/selection.c',
+           '\tif (asked && strcmp(asked, s->path) == 0)\n',
+           '\tif (asked && strncmp(asked, s->path, (size_t)\n'
+           '\t    (strrchr(asked, \'/\') - asked)) == 0)\n',
+           'the product is fooled: exit 0')
+
+controlled('a-name-that-is-there-will-do', 'immutable-nolock-swapped-at-open',
+           'capture/selection.c',
+           '\tif (asked && strcmp(asked, s->path) == 0)\n',
+           '\tif (asked)\n',
+           'the product is fooled: exit 0')
+
+controlled('any-shm-will-do', 'substitute-shm', 'capture/names.c',
+           '\t\tif (held[r].fd >= 0) {\n',
+           '\t\tif (held[r].fd >= 0 && r != ROLE_SHM) {\n',
+           'the product is fooled: exit 0')
+
+controlled('names-are-opened', 'sidecar-appears', 'capture/names.c',
+           '\tif (fstatat(n->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {\n',
+           '\tint fd = openat(n->dirfd, name, O_RDONLY | O_CLOEXEC);\n\n'
+           '\tif ((fd < 0 ? -1 : fstat(fd, &st)) != 0) {\n',
+           'the product is fooled: exit')
+
 # Bootstrap
 
 controlled('any-bytes-are-run', 'swapped-program', 'controls/bootstrap.c',
@@ -113,7 +145,7 @@ mutant('git-is-believed', 'controls/gitobject.c',
        '\telse if (!S_has_id(type, o, id))\n',
        '\telse if (0 && !S_has_id(type, o, id))\n',
        'test_bootstrap: what_git_gives_is_hashed_again',
-       'want (3,)')
+       "'another digest' is not in")
 
 mutant('program-not-sealed', 'controls/bootstrap.c',
        '\t\t\t     F_SEAL_GROW | F_SEAL_WRITE) == 0)\n',
