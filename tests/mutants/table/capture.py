@@ -140,6 +140,7 @@ mutant('memory-not-borne-out', 'capture/capture.c',
        '\t\t\t    &r->confirmed, f);\n',
        '\treturn 0;\n',
        'test_binding: pages_that_contradict_the_memory_are_a_refusal',
+       'want (3,)')
 
 # Writers as they are
 
