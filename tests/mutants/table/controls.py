@@ -1,9 +1,11 @@
 """Attack controls: the harness attacks, and leaves nothing behind."""
 
 mutant('attack-look-before-it-is-put-back', 'controls/attack_supervise.c',
-       '\tS_must(s, window_came(&s->window, s->got));\n'
-       '\tif (s->window.stage == WINDOW_SHUT)\n',
-       '\tif (1)\n',
+       '\tS_must(s, window_came(&s->window, s->got));\n',
+       '\tif (s->window.stage == WINDOW_OPEN &&\n'
+       '\t    s->got->pid == s->window.call.pid) {\n'
+       '\t\tS_continue(s, s->got);\n\t\treturn;\n\t}\n'
+       '\tS_must(s, window_came(&s->window, s->got));\n',
        'test_attack: no_open_is_lost_to_signals[held off]',
        "want ['200', '200', 'signals']")
 
