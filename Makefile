@@ -31,8 +31,14 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. \
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack \
 	-Wl,--as-needed $(CFLAGS) $(LDFLAGS)
 
-FRONT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson libcrypto)
-HELPER_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libseccomp libcrypto)
+# Of libcrypto only SHA-256 is used. To load and relocate all of it takes
+# longer than a small capture, so where its archive is installed only what is
+# used is linked; CRYPTO_LIBS=-lcrypto takes the shared one.
+CRYPTO_LIBS ?= $(or \
+	$(wildcard $(shell $(PKG_CONFIG) --variable=libdir libcrypto)/libcrypto.a),\
+	$(shell $(PKG_CONFIG) --libs libcrypto))
+FRONT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson) $(CRYPTO_LIBS)
+HELPER_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libseccomp) $(CRYPTO_LIBS)
 LEASE_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libcjson)
 CONTROLS_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libcjson libcrypto libseccomp)
 TEST_LIBS = $(shell $(PKG_CONFIG) --libs cmocka) $(FRONT_LIBS) $(HELPER_LIBS)

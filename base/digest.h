@@ -17,7 +17,7 @@
 
 struct digest;
 
-/* Resolves the algorithm: once, before a sandbox closes the file system. */
+/* FAULT_TROUBLE: the library does not give the known answer. */
 int
 digest_setup(struct fault *f);
 

@@ -2,7 +2,7 @@
  * cmd_version.c - the version, and those of the libraries
  */
 #include <cjson/cJSON.h>
-#include <openssl/crypto.h>
+#include <openssl/opensslv.h>
 
 #include "cli/cli.h"
 #include "cli/ndjson.h"
@@ -29,13 +29,13 @@ cmd_version(const struct args *a, FILE *out, enum cli_status *status,
 	if (!a->json) {
 		(void)fprintf(out, "holdfast %s (cJSON %s, %s)\n",
 			      HOLDFAST_VERSION, cJSON_Version(),
-			      OpenSSL_version(OPENSSL_VERSION));
+			      OPENSSL_VERSION_TEXT);
 		return 0;
 	}
 	ndjson_open(&j, NULL, '{');
 	ndjson_text(&j, "version", HOLDFAST_VERSION);
 	ndjson_text(&j, "cjson", cJSON_Version());
-	ndjson_text(&j, "openssl", OpenSSL_version(OPENSSL_VERSION));
+	ndjson_text(&j, "openssl", OPENSSL_VERSION_TEXT);
 	ndjson_close(&j, '}');
 	ndjson_line(&j);
 	return 0;
