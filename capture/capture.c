@@ -33,6 +33,7 @@ struct run {
 	char *output;		/* where the packet shall appear */
 	struct stage *stage;
 	struct packet_writer *packet;
+	struct warden *helper;	/* of this attempt */
 	struct hold hold;
 	struct inspection found;
 	uint64_t now_ns;	/* CLOCK_REALTIME of the pause */
@@ -45,6 +46,7 @@ static void
 S_run_free(struct run *r)
 {
 	hold_free(&r->hold);
+	warden_free(r->helper);
 	packet_writer_free(r->packet);
 	stage_free(r->stage);
 	selection_free(&r->selection);
@@ -120,6 +122,9 @@ S_prepare(struct run *r, struct fault *f)
 	if (!r->output)
 		return fault_set(f, FAULT_TROUBLE, "out of memory");
 	rc = packet_writer_open(&r->packet, r->output, r->q->force, f);
+	/* It gets ready while we make room. */
+	if (!rc)
+		rc = inspect_begin(&r->helper, r->packet, f);
 	if (!rc)
 		rc = stage_new(&r->stage, f);
 	if (rc)
@@ -206,6 +211,33 @@ S_confirm(struct run *r, struct fault *f)
 			    &r->confirmed, f);
 }
 
+/* Each helper answers once. */
+static int
+S_helper(struct run *r, struct fault *f)
+{
+	if (r->attempts == 1)
+		return 0;
+	warden_free(r->helper);
+	r->helper = NULL;
+	return inspect_begin(&r->helper, r->packet, f);
+}
+
+/* Nobody is paused before the sandbox stands. */
+static int
+S_hold(struct run *r, struct fault *f)
+{
+	int rc = hold_look(&r->hold, &r->selection, &r->rules, f);
+	bool live = rc == 0;
+
+	if (rc < 0)
+		return rc;
+	rc = warden_ready(r->helper, f);
+	if (rc)
+		return rc;
+	return live ? hold_live(&r->hold, &r->selection, &r->rules, f)
+		    : hold_stopped(&r->hold, &r->selection, &r->rules, f);
+}
+
 static int
 S_attempt(struct run *r, struct fault *f)
 {
@@ -214,17 +246,16 @@ S_attempt(struct run *r, struct fault *f)
 	hold_free(&r->hold);
 	r->read = false;
 	r->attempts++;
-	rc = hold_look(&r->hold, &r->selection, &r->rules, f);
-	if (rc == 0)
-		rc = hold_live(&r->hold, &r->selection, &r->rules, f);
-	else if (rc == 1)
-		rc = hold_stopped(&r->hold, &r->selection, &r->rules, f);
+	rc = S_helper(r, f);
+	if (!rc)
+		rc = S_hold(r, f);
 	r->read = rc == 0;
 	if (!rc)
 		rc = S_read_twice(r, f);
 	hold_release(&r->hold);
 	if (!rc)
-		rc = inspect_staged(r->packet, r->now_ns, &r->found, f);
+		rc = inspect_staged(r->helper, r->packet, r->now_ns, &r->found,
+				    f);
 	if (!rc)
 		rc = S_confirm(r, f);
 	if (!rc)

@@ -10,7 +10,6 @@
 
 #include "base/own.h"
 #include "capture/signals.h"
-#include "warden/warden.h"
 
 #define INSPECT_CPU_SECONDS 120u
 
@@ -67,24 +66,32 @@ S_take_fact(struct inspection *i, struct wire_frame *fr, struct fault *f)
 }
 
 int
-inspect_staged(const struct packet_writer *w, uint64_t now_ns,
-	       struct inspection *i, struct fault *f)
+inspect_begin(struct warden **helper, const struct packet_writer *w,
+	      struct fault *f)
 {
-	struct warden_limits limits = {
+	const struct warden_limits limits = {
 		.cpu_seconds = INSPECT_CPU_SECONDS,
 		.interrupted = signals_pending,
 	};
 	int fd = packet_writer_read_fd(w);
+	int rc = warden_begin(helper, &fd, 1, &limits, f);
+
+	return rc ? fault_wrap(f, "inspect") : 0;
+}
+
+int
+inspect_staged(struct warden *helper, const struct packet_writer *w,
+	       uint64_t now_ns, struct inspection *i, struct fault *f)
+{
 	struct wire_frame fr;
 	struct ask ask;
-	OWN_WARDEN(helper);
 	int rc;
 
 	memset(i, 0, sizeof(*i));
 	ask_init(&ask, ASK_INSPECT);
 	ask.nsides = 1;
 	packet_writer_side(w, EVIDENCE_FD, now_ns, &ask.side[0]);
-	rc = warden_start(&helper, &fd, 1, &ask, NULL, &limits, f);
+	rc = warden_ask(helper, &ask, NULL, f);
 	while (rc == 0) {
 		rc = warden_next(helper, &fr, f);
 		if (rc == 0 && fr.type == WIRE_FACT)

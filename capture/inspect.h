@@ -3,6 +3,9 @@
  *
  * Asked after the writers run again and before anything is published. The
  * helper may lie about what it was given; it can't make the bytes others.
+ *
+ * Lifecycle: inspect_begin, warden_ready before anybody is paused (nobody is
+ * for a capture that nothing could look into), inspect_staged, warden_free.
  */
 #ifndef CAPTURE_INSPECT_H
 #define CAPTURE_INSPECT_H
@@ -13,6 +16,7 @@
 #include "base/fault.h"
 #include "capture/hold.h"
 #include "capture/packet_write.h"
+#include "warden/warden.h"
 
 struct inspection {
 	char header[32];	/* "ok", "empty", "short", "not-a-database" */
@@ -23,9 +27,15 @@ struct inspection {
 	char super[1024];	/* the super-journal's name, or empty */
 };
 
+/* The helper starts, with the packet in hand; it belongs to the caller. */
 int
-inspect_staged(const struct packet_writer *w, uint64_t now_ns,
-	       struct inspection *i, struct fault *f);
+inspect_begin(struct warden **helper, const struct packet_writer *w,
+	      struct fault *f);
+
+/* What it finds there; asked once. */
+int
+inspect_staged(struct warden *helper, const struct packet_writer *w,
+	       uint64_t now_ns, struct inspection *i, struct fault *f);
 
 /*
  * Do the files make one database? FAULT_REFUSED says why not;

@@ -47,7 +47,10 @@ struct warden {
 	uint32_t cpu_seconds;
 	uint64_t wall_seconds;
 	uint64_t memory;
+	bool ready;			/* its sandbox was seen to stand */
 	bool handed;			/* the ask went out */
+	uint64_t began_ns;
+	struct seen_want want;
 	struct wire_reader reader;
 	unsigned char *last;		/* owned: END's payload */
 	struct warden_seen seen;
@@ -416,20 +419,13 @@ S_new(const struct warden_limits *limits)
 	return w;
 }
 
-int
-warden_start_program(struct warden **w, int program, const int *evidence,
-		     size_t n, const struct ask *ask, const char *text,
-		     const struct warden_limits *limits, struct fault *f)
+static int
+S_begin(struct warden **w, int program, const int *evidence, size_t n,
+	const struct warden_limits *limits, struct fault *f)
 {
-	uint64_t start = clock_mono_ns();
-	struct seen_want want;
 	int rc;
 	OWN_WARDEN(new);
 
-	MUST(ask->text_bytes == 0 || text);
-	rc = ask_check(ask, f);
-	if (rc)
-		return rc;
 	if (n > SPAWN_EVIDENCE_MAX)
 		return fault_set(f, FAULT_CAP,
 				 "more than %u files of evidence at once",
@@ -437,18 +433,74 @@ warden_start_program(struct warden **w, int program, const int *evidence,
 	new = S_new(limits);
 	if (!new)
 		return fault_set(f, FAULT_TROUBLE, "out of memory");
-	seen_want(&want, n);
+	new->began_ns = clock_mono_ns();
+	seen_want(&new->want, n);
 	rc = S_spawn(new, program, evidence, n, f);
 	if (rc)
 		return rc;
 	new->seen.pid = new->pid;
 	new->reader.fd = new->reply;
-	rc = S_hello(new, f);
+	*w = new;
+	new = NULL;
+	return 0;
+}
+
+int
+warden_begin(struct warden **w, const int *evidence, size_t n,
+	     const struct warden_limits *limits, struct fault *f)
+{
+	int rc;
+	OWN_FD(program);
+
+	rc = place_open(&program, f);
 	if (!rc)
-		rc = seen_check(new->pid, &want, &new->seen, f);
-	new->seen.ready_ns = clock_mono_ns() - start;
+		rc = S_begin(w, program, evidence, n, limits, f);
+	return rc;
+}
+
+int
+warden_ready(struct warden *w, struct fault *f)
+{
+	int rc;
+
+	MUST(w->magic == WARDEN_MAGIC);
+	if (w->ready)
+		return 0;
+	rc = S_hello(w, f);
 	if (!rc)
-		rc = S_hand_over(new, ask, text, f);
+		rc = seen_check(w->pid, &w->want, &w->seen, f);
+	w->seen.ready_ns = clock_mono_ns() - w->began_ns;
+	w->ready = rc == 0;
+	return rc;
+}
+
+int
+warden_ask(struct warden *w, const struct ask *ask, const char *text,
+	   struct fault *f)
+{
+	int rc;
+
+	MUST(w->magic == WARDEN_MAGIC && w->ready && !w->handed);
+	MUST(ask->text_bytes == 0 || text);
+	rc = ask_check(ask, f);
+	return rc ? rc : S_hand_over(w, ask, text, f);
+}
+
+int
+warden_start_program(struct warden **w, int program, const int *evidence,
+		     size_t n, const struct ask *ask, const char *text,
+		     const struct warden_limits *limits, struct fault *f)
+{
+	int rc;
+	OWN_WARDEN(new);
+
+	rc = ask_check(ask, f);
+	if (!rc)
+		rc = S_begin(&new, program, evidence, n, limits, f);
+	if (!rc)
+		rc = warden_ready(new, f);
+	if (!rc)
+		rc = warden_ask(new, ask, text, f);
 	if (rc)
 		return rc;
 	*w = new;

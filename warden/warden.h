@@ -2,7 +2,9 @@
  * warden.h - starts the recover helper, watches it, reads its answer
  *
  * Lifecycle: warden_start, warden_next until it returns 1 or a fault,
- * warden_free (which kills and reaps a helper that still runs).
+ * warden_free (which kills and reaps a helper that still runs). Who has
+ * something else to do while the helper gets ready calls warden_begin,
+ * warden_ready, warden_ask instead of warden_start.
  *
  * Trust: after warden_start the helper may be in the hands of the database
  * that it reads. Nothing it says is believed beyond its shape.
@@ -63,6 +65,18 @@ int
 warden_start(struct warden **w, const int *evidence, size_t n,
 	     const struct ask *ask, const char *text,
 	     const struct warden_limits *limits, struct fault *f);
+
+/* The first third of warden_start: the helper runs, and has nothing yet. */
+int
+warden_begin(struct warden **w, const int *evidence, size_t n,
+	     const struct warden_limits *limits, struct fault *f);
+/* The second: its sandbox stands, as seen from outside. Again: nothing. */
+int
+warden_ready(struct warden *w, struct fault *f);
+/* The last: the ask is handed over, once. */
+int
+warden_ask(struct warden *w, const struct ask *ask, const char *text,
+	   struct fault *f);
 
 /* As warden_start, of another program (O_PATH, borrowed). For tests. */
 int

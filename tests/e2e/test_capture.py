@@ -274,20 +274,42 @@ def test_the_same_uid_may_capture_its_own_writer_without_root():
 
 
 def test_the_writer_runs_again_before_anything_is_checked():
-    """The last detach comes before the helper is started."""
+    """The helper is ready before the pause, and asked after it."""
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')
         trace = f'{d}/trace'
         run('capture', '-o', f'{d}/p', db,
-            prefix=[need_tool('strace'), '-f', '-e', 'trace=ptrace,execveat',
-                    '-o', trace]).expect(YES, NOT_CHECKED)
+            prefix=[need_tool('strace'), '-f', '-e',
+                    'trace=ptrace,execveat,seccomp,sendto', '-o', trace]
+            ).expect(YES, NOT_CHECKED)
         with open(trace) as f:
             calls = f.read().splitlines()
+
+        def first(text):
+            return next(i for i, x in enumerate(calls) if text in x)
+
         detached = [i for i, x in enumerate(calls) if 'PTRACE_DETACH' in x]
-        started = [i for i, x in enumerate(calls) if 'execveat(' in x]
+        asked = [i for i, x in enumerate(calls) if ' sendto(' in x]
+        assert first(' execveat(') < first('PTRACE_SEIZE'), calls
         assert detached, 'nothing was detached'
-        assert started and started[0] > detached[-1], (
-            'the helper was started in the pause', calls)
+        same(len(asked), 1, 'asks')
+        assert asked[0] > detached[-1], (
+            'the helper was asked in the pause', calls)
+
+
+def test_nobody_is_paused_where_the_sandbox_does_not_stand():
+    with folder() as d, Writer() as w:
+        db = bank(w, f'{d}/app.db')
+        trace = f'{d}/trace'
+        r = run('capture', '-o', f'{d}/p', db,
+                prefix=[need_tool('strace'), '-f', '-o', trace, '-e',
+                        'trace=ptrace,seccomp', '-e',
+                        'inject=seccomp:error=EPERM'])
+        r.expect(TROUBLE)
+        with open(trace) as f:
+            text = f.read()
+        assert 'seccomp(' in text and 'PTRACE_SEIZE' not in text, text
+        w.sql('update acct set bal = bal')
 
 
 def test_a_pause_past_its_limit_is_given_up_and_the_writer_runs():
