@@ -27,6 +27,7 @@ hold_init(struct hold *h)
 		h->held[r] = (struct held)HELD_INIT;
 		h->held[r].role = r;
 	}
+	h->watch = (struct watch)WATCH_INIT;
 	h->binding = "none";
 	memory_bind_init(&h->memory);
 }
@@ -60,6 +61,7 @@ hold_free(struct hold *h)
 	free(h->procs);
 	memory_bind_free(&h->memory);
 	holders_free(&h->holders);
+	watch_end(&h->watch);
 	notes_free(&h->notes);
 	writers_free(&h->writers);
 	hold_init(h);
@@ -184,6 +186,8 @@ hold_look(struct hold *h, const struct selection *s,
 	/* Under --displaced the names are known to show other files. */
 	n = S_first_ids(s, h->nnames && !rules->displaced ? &h->names[0]
 							  : NULL, ids);
+	if (h->nnames)
+		watch_begin(&h->watch, &h->names[0], ids, n);
 	rc = hold_scan(h, ids, n, f);
 	if (!rc)
 		rc = S_check_pids(h, s, rules, f);

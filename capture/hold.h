@@ -35,6 +35,7 @@
 #include "capture/proc.h"
 #include "capture/selection.h"
 #include "capture/signals.h"
+#include "capture/watch.h"
 #include "capture/writers.h"
 
 struct hold_rules {
@@ -60,6 +61,7 @@ struct hold {
 	struct proc *procs;	/* the paused ones */
 	size_t nprocs;
 	struct holders holders;	/* the last scan */
+	struct watch watch;	/* begun before the first */
 	struct notes notes;
 	bool leased[ROLE_COUNT];
 	bool kernel_vouches;	/* main was leased: nobody could write it */

@@ -251,6 +251,23 @@ S_keep_bound(struct hold *h, struct candidates *c, const struct binding *b)
 }
 
 /*
+ * Who holds what came out, while the writers are paused. Looking at every
+ * process takes longer than all else, so where the kernel says that nobody
+ * has opened any of the files since hold_look, only new processes are.
+ */
+static int
+S_look_again(struct hold *h, const struct candidates *c,
+	     const struct binding *b, bool quiet, struct fault *f)
+{
+	struct inode_id ids[ROLE_COUNT];
+	size_t n = S_bound_ids(c, b, ids);
+
+	if (quiet && watch_covers(&h->watch, ids, n))
+		return holders_update(&h->holders, ids, n, f);
+	return hold_scan(h, ids, n, f);
+}
+
+/*
  * Pause, collect, bind, and look again who holds what came out: until no
  * process is new. Files and processes settle each other, for a sidecar can
  * show a writer that has main open read-only.
@@ -261,10 +278,9 @@ hold_settle(struct hold *h, const struct selection *s,
 {
 	OWN_CANDIDATES(c);
 	uint64_t stop_by = clock_mono_ns() + rules->stop_ns;
-	struct inode_id ids[ROLE_COUNT];
 	struct bind_writers who;
 	struct binding b;
-	bool more;
+	bool more, quiet;
 	int rc;
 
 	for (int round = 0; round < HOLD_ROUNDS_MAX; round++) {
@@ -275,6 +291,8 @@ hold_settle(struct hold *h, const struct selection *s,
 			S_keep_bound(h, &c, &b);
 			return 0;
 		}
+		/* Collecting opens the files: the watch is of use once. */
+		quiet = watch_quiet(&h->watch);
 		rc = S_collect(h, s, &c, f);
 		who = (struct bind_writers){ h->procs, h->nprocs, &h->memory };
 		if (!rc)
@@ -283,7 +301,7 @@ hold_settle(struct hold *h, const struct selection *s,
 			rc = bind_sidecars(&c, &who, rules->survey ?
 					   stop_by : h->deadline_ns, &b, f);
 		if (!rc)
-			rc = hold_scan(h, ids, S_bound_ids(&c, &b, ids), f);
+			rc = S_look_again(h, &c, &b, quiet, f);
 		if (!rc)
 			rc = hold_refuse_strangers(h, s, f);
 		if (rc)

@@ -33,6 +33,7 @@ holders_free(struct holders *h)
 	for (size_t i = 0; i < h->count; i++)
 		holder_free(&h->holder[i]);
 	free(h->holder);
+	free(h->seen);
 	free(h->root_pid);
 	free(h->other_pid);
 	*h = (struct holders)HOLDERS_INIT;
@@ -117,11 +118,29 @@ S_add_holder(struct holders *out, struct holder *h, struct fault *f)
 }
 
 static int
+S_add_seen(struct holders *out, pid_t pid, uint64_t dir, struct fault *f)
+{
+	struct holders_seen *grown = out->seen;
+
+	/* Doubled where the count is a power of two. */
+	if ((out->nseen & (out->nseen - 1)) == 0) {
+		grown = reallocarray(grown, out->nseen ? 2 * out->nseen : 1,
+				     sizeof(*grown));
+		if (!grown)
+			return fault_set(f, FAULT_TROUBLE, "out of memory");
+		out->seen = grown;
+	}
+	grown[out->nseen++] = (struct holders_seen){ pid, dir };
+	return 0;
+}
+
+static int
 S_look_at(struct scan *s, int procfd, const char *name, struct holders *out,
 	  struct fault *f)
 {
 	OWN_PROC(p);
 	OWN_HOLDER(h);
+	struct proc_stat st;
 	int rc;
 
 	p.pid = (pid_t)atoi(name);
@@ -133,6 +152,9 @@ S_look_at(struct scan *s, int procfd, const char *name, struct holders *out,
 	if (p.dirfd < 0)
 		return fault_sys(f, FAULT_TROUBLE, errno, "open /proc/%s",
 				 name);
+	rc = proc_stat(&p, 0, &st, f);
+	if (rc || st.kernel)
+		return rc < 0 ? rc : 0;
 	rc = scan_process(s, &p, &h, f);
 	if (rc == SCAN_DENIED) {
 		rc = S_add_unreadable(out, &p, f);
@@ -149,11 +171,23 @@ S_look_at(struct scan *s, int procfd, const char *name, struct holders *out,
 	return S_add_holder(out, &h, f);
 }
 
+/* /proc lists processes by their number, so both lists are walked once. */
+static bool
+S_was_seen(const struct holders *before, size_t *at, pid_t pid, uint64_t dir)
+{
+	while (*at < before->nseen && before->seen[*at].pid < pid)
+		(*at)++;
+	return *at < before->nseen && before->seen[*at].pid == pid &&
+	       before->seen[*at].dir == dir;
+}
+
+/* before: what need not be looked at again, or nothing. */
 static int
-S_find(struct scan *s, struct proc_list *all, struct holders *out,
-       struct fault *f)
+S_find(struct scan *s, struct proc_list *all, const struct holders *before,
+       struct holders *out, struct fault *f)
 {
 	const char *name;
+	size_t at = 0;
 	int rc;
 	OWN_FD(procfd);
 
@@ -162,16 +196,21 @@ S_find(struct scan *s, struct proc_list *all, struct holders *out,
 		return fault_sys(f, FAULT_TROUBLE, errno, "open /proc");
 	rc = S_check_proc(procfd, out, f);
 	proc_list_begin(all, procfd);
-	while (!rc && (name = proc_list_next(all)))
-		rc = S_look_at(s, procfd, name, out, f);
+	while (!rc && (name = proc_list_next(all))) {
+		pid_t pid = (pid_t)atoi(name);
+
+		rc = S_add_seen(out, pid, all->ino, f);
+		if (!rc && !S_was_seen(before, &at, pid, all->ino))
+			rc = S_look_at(s, procfd, name, out, f);
+	}
 	if (!rc && all->err)
 		return fault_sys(f, FAULT_TROUBLE, all->err, "list /proc");
 	return rc;
 }
 
-int
-holders_find(const struct inode_id *ids, size_t n, struct holders *out,
-	     struct fault *f)
+static int
+S_find_new(const struct holders *before, const struct inode_id *ids, size_t n,
+	   struct holders *out, struct fault *f)
 {
 	struct proc_list all;
 	int rc;
@@ -180,9 +219,89 @@ holders_find(const struct inode_id *ids, size_t n, struct holders *out,
 	rc = scan_new(&s, ids, n, f);
 	if (rc)
 		return rc;
-	rc = S_find(s, &all, out, f);
+	rc = S_find(s, &all, before, out, f);
 	if (rc)
 		holders_free(out);
+	return rc;
+}
+
+int
+holders_find(const struct inode_id *ids, size_t n, struct holders *out,
+	     struct fault *f)
+{
+	const struct holders nobody = HOLDERS_INIT;
+
+	return S_find_new(&nobody, ids, n, out, f);
+}
+
+/* Keeps of h what is one of ids. */
+static void
+S_narrow(struct holder *h, const struct inode_id *ids, size_t n)
+{
+	size_t kept = 0;
+
+	h->writable = false;
+	for (size_t i = 0; i < h->nfds; i++) {
+		size_t k = 0;
+
+		while (k < n && (ids[k].ino != h->fd[i].ino ||
+				 ids[k].dev != h->fd[i].dev))
+			k++;
+		if (k == n) {
+			free(h->fd[i].link);
+			continue;
+		}
+		h->writable = h->writable || h->fd[i].writable;
+		h->fd[kept++] = h->fd[i];
+	}
+	h->nfds = kept;
+}
+
+static bool
+S_is_listed(const struct holders *out, const struct holder *h)
+{
+	for (size_t i = 0; i < out->count; i++)
+		if (out->holder[i].pid == h->pid &&
+		    out->holder[i].start_time == h->start_time)
+			return true;
+	return false;
+}
+
+/* What was known of those that were not looked at, to the end of now. */
+static int
+S_carry_over(struct holders *h, const struct inode_id *ids, size_t n,
+	     struct holders *now, struct fault *f)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < h->count; i++) {
+		S_narrow(&h->holder[i], ids, n);
+		if (h->holder[i].nfds > 0 && !S_is_listed(now, &h->holder[i]))
+			rc = S_add_holder(now, &h->holder[i], f);
+	}
+	for (size_t i = 0; rc == 0 && i < h->unreadable_root; i++)
+		rc = S_add_pid(&now->root_pid, &now->unreadable_root,
+			       h->root_pid[i], f);
+	for (size_t i = 0; rc == 0 && i < h->unreadable_other; i++)
+		rc = S_add_pid(&now->other_pid, &now->unreadable_other,
+			       h->other_pid[i], f);
+	return rc;
+}
+
+int
+holders_update(struct holders *h, const struct inode_id *ids, size_t n,
+	       struct fault *f)
+{
+	struct holders now = HOLDERS_INIT;
+	int rc = S_find_new(h, ids, n, &now, f);
+
+	if (!rc)
+		rc = S_carry_over(h, ids, n, &now, f);
+	holders_free(h);
+	if (rc)
+		holders_free(&now);
+	else
+		*h = now;
 	return rc;
 }
 

@@ -56,9 +56,20 @@ struct holder {
 
 #define HOLDER_INIT { .pid = 0, .fd = NULL, .nfds = 0 }
 
+/*
+ * A process as /proc listed it. The number of its directory is given anew
+ * for each process, so that a pid that was used again is not taken for it.
+ */
+struct holders_seen {
+	pid_t pid;
+	uint64_t dir;
+};
+
 struct holders {
 	struct holder *holder;
 	size_t count;
+	struct holders_seen *seen;	/* by pid */
+	size_t nseen;
 	/* Tables that we may not read: of root alone, and of others. */
 	pid_t *root_pid;
 	size_t unreadable_root;
@@ -78,6 +89,16 @@ struct holders {
 int
 holders_find(const struct inode_id *ids, size_t n, struct holders *out,
 	     struct fault *f);
+
+/*
+ * h as holders_find made it becomes what it would find now for ids, which
+ * are among those of then: processes that are new are looked at, and the
+ * others are taken to hold what they held. The caller knows that none of
+ * those has opened one of ids since (watch.h). Released on failure.
+ */
+int
+holders_update(struct holders *h, const struct inode_id *ids, size_t n,
+	       struct fault *f);
 
 /*
  * All descriptors of regular files of one process; no mappings. FAULT_TROUBLE

@@ -14,6 +14,7 @@
 #include "base/io.h"
 
 #define STAT_BYTES 1024		/* far more than up to field 22 */
+#define KERNEL_THREAD 0x00200000u	/* PF_KTHREAD: linux/sched.h */
 #define PROC_LOOKS 4		/* before an end is believed */
 
 static bool
@@ -30,11 +31,13 @@ static int
 S_parse_stat(const char *text, struct proc_stat *s)
 {
 	const char *at = strrchr(text, ')');
+	unsigned flags;
 
-	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
+	if (!at || sscanf(at + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u "
 			  "%*u %*u %*d %*d %*d %*d %ld %*d %" SCNu64,
-			  &s->state, &s->threads, &s->start_time) != 3)
+			  &s->state, &flags, &s->threads, &s->start_time) != 4)
 		return 1;
+	s->kernel = flags & KERNEL_THREAD;
 	return 0;
 }
 
@@ -266,6 +269,7 @@ proc_list_next(struct proc_list *l)
 		entry = (const struct dirent64 *)(const void *)
 			(l->bytes + l->at);
 		l->at += entry->d_reclen;
+		l->ino = entry->d_ino;
 		if (S_is_number(entry->d_name))
 			return entry->d_name;
 	}

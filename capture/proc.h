@@ -46,6 +46,7 @@ proc_same(const struct proc *p, struct fault *f);
 
 struct proc_stat {
 	char state;		/* R S D T t Z X I */
+	bool kernel;		/* a thread of the kernel: it holds no files */
 	long threads;		/* living ones, and a leader that ended first */
 	uint64_t start_time;
 };
@@ -86,6 +87,7 @@ proc_exe(const struct proc *p);
 struct proc_list {
 	int fd;			/* borrowed */
 	int err;
+	uint64_t ino;		/* of the entry that was returned last */
 	size_t at, len;
 	_Alignas(8) char bytes[16384];
 };

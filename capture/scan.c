@@ -189,25 +189,34 @@ struct mapping {
 	unsigned long start, end;
 	bool write, shared;
 	ino_t ino;
-	const char *path;	/* borrowed */
 };
 
-/* START-END rwxs OFFSET MAJOR:MINOR INODE PATH; 1: no file is mapped. */
+/*
+ * START-END rwxs OFFSET MAJOR:MINOR INODE PATH; 1: no file is mapped. A
+ * process can have thousands of them, and sscanf takes longer than the
+ * kernel does.
+ */
 static int
 S_parse_mapping(const char *line, struct mapping *m)
 {
-	char perms[5];
-	uint64_t ino;
-	int at = 0;
+	char *at;
 
-	if (sscanf(line, "%lx-%lx %4s %*x %*x:%*x %" SCNu64 " %n", &m->start,
-		   &m->end, perms, &ino, &at) != 4 || ino == 0)
+	m->start = strtoul(line, &at, 16);
+	if (*at != '-')
 		return 1;
-	m->write = perms[1] == 'w';
-	m->shared = perms[3] == 's';
-	m->ino = ino;
-	m->path = line + at;
-	return 0;
+	m->end = strtoul(at + 1, &at, 16);
+	if (*at != ' ' || strlen(at) < 6)
+		return 1;
+	m->write = at[2] == 'w';
+	m->shared = at[4] == 's';
+	/* permissions, offset, device */
+	for (int skipped = 0; skipped < 3; skipped++) {
+		at = strchr(at + 1, ' ');
+		if (!at)
+			return 1;
+	}
+	m->ino = strtoull(at + 1, NULL, 10);
+	return m->ino == 0;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/io.h"
@@ -25,6 +26,7 @@
 
 #define CHUNK (256u << 10)
 #define LANES 2
+#define BUFFERS_BYTES ((size_t)LANES * 2 * CHUNK)
 /* Below so many bytes waking the worker costs more than it helps. */
 #define SHARE_FROM (4 * CHUNK)
 /*
@@ -50,7 +52,7 @@ struct job {
 
 struct lane {
 	struct job *job;
-	unsigned char *source, *staged;	/* CHUNK bytes each, owned */
+	unsigned char *source, *staged;	/* CHUNK bytes each */
 	bool caller;			/* may ask whether we are interrupted */
 	int rc;
 	uint64_t at;			/* rc: the first byte that failed */
@@ -59,19 +61,27 @@ struct lane {
 
 struct stage {
 	struct worker *worker;
+	unsigned char *buffers;		/* owned: of all lanes */
 	struct lane lane[LANES];
 	struct job job;
 	struct digest *whole, *block;
 	unsigned char list[CHUNK / BLOCK_BYTES * DIGEST_BYTES];
 };
 
+/* All in one step: page by page the faults would take longer than the reads. */
 static int
-S_new_buffer(unsigned char **at, struct fault *f)
+S_new_buffers(struct stage *s, struct fault *f)
 {
-	*at = aligned_alloc(BLOCK_BYTES, CHUNK);
-	if (!*at)
-		return fault_set(f, FAULT_TROUBLE, "out of memory: buffers");
-	memset(*at, 0, CHUNK);
+	s->buffers = mmap(NULL, BUFFERS_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (s->buffers == MAP_FAILED) {
+		s->buffers = NULL;
+		return fault_sys(f, FAULT_TROUBLE, errno, "buffers");
+	}
+	for (int i = 0; i < LANES; i++) {
+		s->lane[i].source = s->buffers + 2 * (size_t)i * CHUNK;
+		s->lane[i].staged = s->lane[i].source + CHUNK;
+	}
 	return 0;
 }
 
@@ -87,13 +97,10 @@ stage_new(struct stage **s, struct fault *f)
 	for (int i = 0; i < LANES; i++) {
 		n->lane[i].job = &n->job;
 		n->lane[i].caller = i == 0;
-		rc = S_new_buffer(&n->lane[i].source, f);
-		if (rc == 0)
-			rc = S_new_buffer(&n->lane[i].staged, f);
-		if (rc)
-			return rc;
 	}
-	rc = digest_new(&n->whole, f);
+	rc = S_new_buffers(n, f);
+	if (rc == 0)
+		rc = digest_new(&n->whole, f);
 	if (rc == 0)
 		rc = digest_new(&n->block, f);
 	if (rc == 0)
@@ -111,10 +118,8 @@ stage_free(struct stage *s)
 	if (!s)
 		return;
 	worker_free(s->worker);
-	for (int i = 0; i < LANES; i++) {
-		free(s->lane[i].source);
-		free(s->lane[i].staged);
-	}
+	if (s->buffers)
+		(void)munmap(s->buffers, BUFFERS_BYTES);
 	digest_free(s->whole);
 	digest_free(s->block);
 	free(s);

@@ -2,6 +2,7 @@
  * main.c - the table of subcommands; alone reports faults and exits
  */
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "cli/report.h"
 
 #define MAIN_BUFFER (256u << 10)
+#define MAIN_KEEP (64 << 20)
 
 const struct command cli_commands[] = {
 	{ &capture_usage, cmd_capture },
@@ -100,6 +102,11 @@ main(int argc, char **argv)
 	/* A file size limit is an error of write then, not our end. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)setvbuf(stdout, NULL, _IOFBF, MAIN_BUFFER);
+	/*
+	 * What was used before a pause is used again inside it: a heap that
+	 * shrinks in between would have to be faulted in a second time.
+	 */
+	(void)mallopt(M_TRIM_THRESHOLD, MAIN_KEEP);
 	status = S_run(argc - 1, argv + 1, &f);
 	if (f.code != FAULT_NONE && args_want_json(argc, argv))
 		report_fault_json(stdout, &f);

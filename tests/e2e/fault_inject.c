@@ -2,9 +2,12 @@
  * fault_inject.c - fails the nth call of one function, in one program
  *
  * LD_PRELOADed by the tests. FAULT_CALL names the function ("flip": a pread
- * that works, and gives one other bit), FAULT_NTH the call that fails (0: none), FAULT_COUNT a file for the number of calls,
- * FAULT_PROGRAM the program; in any other program nothing happens. With
- * FAULT_KILL the call works, and that process is killed just before it.
+ * that works, and gives one other bit), FAULT_NTH the call that fails (0:
+ * none), FAULT_COUNT a file for the number of calls, FAULT_PROGRAM the
+ * program; in any other program nothing happens. With FAULT_KILL the call
+ * works, and that process is killed just before it. With FAULT_GATE=FOLDER
+ * it works as well: before it, FOLDER/reached is opened to write, then
+ * FOLDER/go to read (FIFOs, so that each waits for the test).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -55,15 +58,35 @@ tell(void)
 	syscall(SYS_close, fd);
 }
 
+static void
+pass_gate(const char *folder)
+{
+	static const char *const name[] = { "reached", "go" };
+	char path[4096];
+
+	for (int i = 0; i < 2; i++) {
+		long fd;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, name[i]);
+		fd = syscall(SYS_openat, AT_FDCWD, path,
+			     i ? O_RDONLY : O_WRONLY, 0);
+		syscall(SYS_close, fd);
+	}
+}
+
 static int
 fails(const char *name)
 {
+	const char *gate = getenv("FAULT_GATE");
+
 	if (!the_call || strcmp(the_call, name) != 0 ||
 	    __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) != nth)
 		return 0;
+	if (gate)
+		pass_gate(gate);
 	if (victim > 0)
 		(void)kill(victim, SIGKILL);
-	return victim == 0;
+	return victim == 0 && !gate;
 }
 
 #define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))
@@ -227,6 +250,16 @@ linkat(int od, const char *o, int nd, const char *n, int flags)
 		return -1;
 	}
 	return (int)syscall(SYS_linkat, od, o, nd, n, flags);
+}
+
+int
+inotify_init1(int flags)
+{
+	if (fails("inotify")) {
+		errno = EMFILE;
+		return -1;
+	}
+	return (int)syscall(SYS_inotify_init1, flags);
 }
 
 long

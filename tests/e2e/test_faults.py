@@ -1,5 +1,8 @@
 """The nth call of a kind fails in the front end, through a whole capture."""
+import concurrent.futures
+import contextlib
 import os
+import signal
 import subprocess
 
 from holdfast import (DAMAGED, HERE, NOT_CHECKED, REFUSED, SANITIZED,
@@ -99,3 +102,62 @@ def test_a_failing_call_gives_a_documented_status_and_leaves_nothing(call):
             assert 'TracerPid:\t0' in f.read()
         same(sorted(n for n in os.listdir(d) if n.startswith('app')),
              sorted('app.db' + s for s in SIDECARS[:3]))
+
+
+@contextlib.contextmanager
+def before_the_pause(so, d):
+    """The environment of a capture, and what to call when it stands before
+    its first ptrace: the writers were looked for, none is paused yet."""
+    for name in ('reached', 'go'):
+        os.mkfifo(f'{d}/{name}')
+
+    def in_between(happens):
+        with open(f'{d}/reached', 'rb') as f:
+            f.read()
+        try:
+            happens()
+        finally:
+            with open(f'{d}/go', 'wb'):
+                pass
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        yield ({**injected(so, 'ptrace', 1, f'{d}/count'), 'FAULT_GATE': d},
+               lambda happens: pool.submit(in_between, happens))
+
+
+@each('opens', 'inherits')
+def test_who_comes_between_the_look_and_the_pause_is_paused_as_well(how):
+    with folder() as d, Writer() as w, Writer() as late:
+        so = injector(d)
+        db = bank(w, f'{d}/app.db')
+        came = []
+
+        def come():
+            if how == 'inherits':
+                came.append(w.ask('fork'))
+            else:
+                late.ask('open_file', 'main', db, os.O_RDWR)
+                came.append(late.pid)
+
+        try:
+            with before_the_pause(so, d) as (env, when_there):
+                done = when_there(come)
+                r = run('capture', '--json', '-o', f'{d}/p', db, env=env)
+                done.result()
+            got = r.expect(YES, NOT_CHECKED).json()
+            same(sorted(x['pid'] for x in got['writers']),
+                 sorted([w.pid, *came]))
+        finally:
+            if how == 'inherits':
+                os.kill(came[0], signal.SIGKILL)
+
+
+def test_where_no_open_is_reported_every_process_is_looked_at_again():
+    with folder() as d, Writer() as w:
+        so = injector(d)
+        db = bank(w, f'{d}/app.db')
+        r = run('capture', '-o', f'{d}/p', db,
+                env=injected(so, 'inotify', 1, f'{d}/count'))
+        r.expect(YES, NOT_CHECKED)
+        same(number(f'{d}/count'), 1)
+        same(query(f'{d}/p', 'select sum(bal) from acct'), [['1000']])

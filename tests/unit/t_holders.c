@@ -609,6 +609,70 @@ tables_that_may_not_be_read_are_listed_by_owner(void **state)
 	(void)munmap(s, sizeof(*s));
 }
 
+static size_t
+S_of(const struct holders *all, pid_t pid)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		n += all->holder[i].pid == pid;
+	return n;
+}
+
+/* x was seen; late comes after. Both have both files open. */
+static void
+a_later_look_adds_who_is_new(void **state)
+{
+	struct fixture x, late;
+	struct fault f = FAULT_INIT;
+
+	(void)state;
+	S_begin(&x, S_open_both);
+	S_begin(&late, S_open_both);
+	assert_int_equal(S_of(&x.all, late.pid), 0);
+	assert_int_equal(holders_update(&x.all, &x.id, 1, &f), 0);
+	assert_int_equal(S_of(&x.all, x.pid), 1);
+	assert_int_equal(S_of(&x.all, late.pid), 1);
+	S_finish(&late);
+	S_finish(&x);
+}
+
+/* Nobody holds the other file alone, so nobody is left of the first look. */
+static void
+a_later_look_at_less_keeps_less(void **state)
+{
+	const struct inode_id none = { .dev = 1, .ino = 1 };
+	struct fault f = FAULT_INIT;
+	struct fixture x;
+
+	(void)state;
+	S_begin(&x, S_open_both);
+	assert_int_equal(S_of(&x.all, x.pid), 1);
+	assert_int_equal(holders_update(&x.all, &none, 1, &f), 0);
+	assert_int_equal(S_of(&x.all, x.pid), 0);
+	S_finish(&x);
+}
+
+static void
+a_pid_that_was_used_again_is_looked_at(void **state)
+{
+	struct fault f = FAULT_INIT;
+	struct fixture x;
+
+	(void)state;
+	S_begin(&x, S_open_both);
+	for (size_t i = 0; i < x.all.count; i++)
+		holder_free(&x.all.holder[i]);
+	x.all.count = 0;
+	assert_int_equal(holders_update(&x.all, &x.id, 1, &f), 0);
+	assert_int_equal(S_of(&x.all, x.pid), 0);
+	for (size_t i = 0; i < x.all.nseen; i++)
+		x.all.seen[i].dir += x.all.seen[i].pid == x.pid;
+	assert_int_equal(holders_update(&x.all, &x.id, 1, &f), 0);
+	assert_int_equal(S_of(&x.all, x.pid), 1);
+	S_finish(&x);
+}
+
 int
 main(void)
 {
@@ -630,6 +694,9 @@ main(void)
 		cmocka_unit_test(the_table_of_one_that_ended_is_unstable),
 		cmocka_unit_test(
 			tables_that_may_not_be_read_are_listed_by_owner),
+		cmocka_unit_test(a_later_look_adds_who_is_new),
+		cmocka_unit_test(a_later_look_at_less_keeps_less),
+		cmocka_unit_test(a_pid_that_was_used_again_is_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, S_set_up, S_tear_down);

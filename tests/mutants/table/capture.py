@@ -199,3 +199,26 @@ mutant('file-mounts-allowed', 'capture/mounts.c',
        'test_filesystems: sidecars_of_a_main_that_is_mounted_alone_are_never_'
        'left_out[stopped]',
        'want (3,)')
+
+# the short look inside the pause
+
+mutant('watch-always-quiet', 'capture/watch.c',
+       '\treturn w->fd >= 0 && poll(&p, 1, 0) == 0;\n',
+       '\treturn w->fd >= 0 && poll(&p, 1, 0) >= 0;\n',
+       'test_faults: who_comes_between_the_look_and_the_pause_is_paused_as_'
+       'well[opens]',
+       ': got [')
+
+mutant('new-processes-not-looked-at', 'capture/holders.c',
+       '\t\tif (!rc && !S_was_seen(before, &at, pid, all->ino))\n',
+       '\t\tif (!rc && (!S_was_seen(before, &at, pid, all->ino) &&\n'
+       '\t\t\t    !before->nseen))\n',
+       'test_faults: who_comes_between_the_look_and_the_pause_is_paused_as_'
+       'well[inherits]',
+       ': got [')
+
+mutant('reused-pid-not-noticed', 'capture/holders.c',
+       '\t       before->seen[*at].dir == dir;\n',
+       '\t       (before->seen[*at].dir == dir || dir);\n',
+       't_holders: a_pid_that_was_used_again_is_looked_at',
+       't_holders.c')
