@@ -8,7 +8,6 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "capture/holders.h"
 #include "capture/names.h"
 
 #define SNIFF_BYTES 16u
@@ -249,6 +248,34 @@ candidates_add(struct candidates *c, const struct proc *p, dev_t main_dev,
 		rc = S_add_locks(c, p, &table, &own, f);
 	if (!rc && locks_any(&own))
 		S_mark_locked(c, &table);
+	return rc;
+}
+
+static bool
+S_is_among(const struct holder_fd *e, const struct inode_id *ids, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ids[i].dev == e->dev && ids[i].ino == e->ino)
+			return true;
+	return false;
+}
+
+int
+candidates_others(const struct proc *p, const struct inode_id *ids, size_t n,
+		  bool *any, struct fault *f)
+{
+	OWN_CANDIDATES(c);
+	OWN_HOLDER(table);
+	int rc = holders_table(p, &table, f);
+
+	for (size_t i = 0; rc == 0 && i < table.nfds; i++) {
+		const struct holder_fd *e = &table.fd[i];
+
+		if (e->fd >= 0 && !S_seen_before(&table, i) &&
+		    !S_is_among(e, ids, n))
+			rc = S_look_at(&c, p, &table, e, 0, 0, f);
+	}
+	*any = c.count > 0;
 	return rc;
 }
 

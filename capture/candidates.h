@@ -17,6 +17,7 @@
 #include "base/fault.h"
 #include "base/role.h"
 #include "capture/held.h"
+#include "capture/holders.h"
 #include "capture/locks.h"
 #include "capture/proc.h"
 
@@ -46,6 +47,14 @@ struct candidates {
 int
 candidates_add(struct candidates *c, const struct proc *p, dev_t main_dev,
 	       ino_t main_ino, struct fault *f);
+
+/*
+ * *any: the process has a database file open that is none of ids. Those are
+ * not opened for it.
+ */
+int
+candidates_others(const struct proc *p, const struct inode_id *ids, size_t n,
+		  bool *any, struct fault *f);
 
 /* Which one is this inode: its index, or -1. */
 int

@@ -185,6 +185,26 @@ S_collect(const struct hold *h, const struct selection *s,
 	return 0;
 }
 
+/* Do all writers have nothing of SQLite's open but what is watched? */
+static bool
+S_is_sole(const struct hold *h)
+{
+	struct fault ignored = FAULT_INIT;
+
+	for (size_t i = 0; i < h->holders.count; i++) {
+		const struct holder *who = &h->holders.holder[i];
+		bool others = true;
+		OWN_PROC(p);
+
+		if (who->writable &&
+		    (proc_open(who->pid, &p, &ignored) != 0 ||
+		     candidates_others(&p, h->watch.id, h->watch.count,
+				       &others, &ignored) || others))
+			return false;
+	}
+	return true;
+}
+
 void
 hold_foresee(struct hold *h, const struct selection *s,
 	     const struct hold_rules *rules)
@@ -194,6 +214,9 @@ hold_foresee(struct hold *h, const struct selection *s,
 	OWN_CANDIDATES(c);
 	bool open = false;
 
+	/* Opening the files would spoil the watch. */
+	if (S_is_sole(h))
+		return;
 	/* The second time round it is known whether there is a question. */
 	for (int round = 0; round < 2 && (round == 0 || open); round++) {
 		for (size_t i = 0; i < h->holders.count; i++) {

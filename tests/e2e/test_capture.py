@@ -297,6 +297,26 @@ def test_the_writer_runs_again_before_anything_is_checked():
             'the helper was asked in the pause', calls)
 
 
+def test_a_sole_writer_does_not_wait_until_every_process_was_looked_at():
+    """Nobody opened its files meanwhile, so the look before it stands, but
+    for processes that are new."""
+    with folder() as d, Writer() as w:
+        db = bank(w, f'{d}/app.db')
+        trace = f'{d}/trace'
+        run('capture', '-o', f'{d}/p', db,
+            prefix=[need_tool('strace'), '-f', '-e', 'trace=ptrace,openat',
+                    '-o', trace]).expect(YES, NOT_CHECKED)
+        with open(trace) as f:
+            calls = f.read().splitlines()
+        seized, detached = (next(i for i, x in enumerate(calls) if what in x)
+                            for what in ('PTRACE_SEIZE', 'PTRACE_DETACH'))
+        looks = [i for i, x in enumerate(calls) if '"maps"' in x]
+        before = [i for i in looks if i < seized]
+        inside = [i for i in looks if seized < i < detached]
+        assert before and 2 * len(inside) < len(before), (
+            len(before), len(inside))
+
+
 def test_nobody_is_paused_where_the_sandbox_does_not_stand():
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')
