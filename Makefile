@@ -202,6 +202,7 @@ DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/holdfast
 MAN := $(wildcard man/*.1)
 TOP_DOCS := README.md LICENSE CHANGELOG.md SECURITY.md
 DOCS := $(wildcard docs/*.md)
+EXAMPLES := $(wildcard docs/examples/*/*)
 
 .PHONY: install uninstall
 install: all ## under DESTDIR and PREFIX
@@ -216,14 +217,17 @@ install: all ## under DESTDIR and PREFIX
 	$(INSTALL) -m 644 $(MAN) $(MANDIR)
 	$(INSTALL) -m 644 $(TOP_DOCS) $(DOCDIR)
 	$(INSTALL) -m 644 $(DOCS) $(DOCDIR)/docs
+	for f in $(EXAMPLES); do \
+		$(INSTALL) -D -m 644 $$f $(DOCDIR)/$$f || exit 1; done
 
 uninstall: ## what install put there
 	rm -f $(BINDIR)/holdfast $(BINDIR)/holdfast-controls \
 		$(LIBEXECDIR)/holdfast-recover \
 		$(LIBEXECDIR)/holdfast-lease \
 		$(addprefix $(MANDIR)/,$(notdir $(MAN))) \
-		$(addprefix $(DOCDIR)/,$(TOP_DOCS) $(DOCS))
-	-rmdir $(LIBEXECDIR) $(DOCDIR)/docs $(DOCDIR) 2>/dev/null
+		$(addprefix $(DOCDIR)/,$(TOP_DOCS) $(DOCS) $(EXAMPLES))
+	-rmdir $(LIBEXECDIR) $(addprefix $(DOCDIR)/,$(sort $(dir $(EXAMPLES)))) \
+		$(DOCDIR)/docs/examples $(DOCDIR)/docs $(DOCDIR) 2>/dev/null
 
 .PHONY: clean help
 clean: ## removes $(BUILD)

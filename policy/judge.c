@@ -242,6 +242,21 @@ S_forbidden(struct judge *j, const struct changes_table *t,
 	return violations_add(&j->v, &at, f, "%s", what[kind]);
 }
 
+/* The first row that is one too many is named. */
+static int
+S_too_many(struct judge *j, const struct changes_table *t,
+	   const struct policy_section *s, enum policy_kind kind,
+	   const struct changes_row *row, struct fault *f)
+{
+	struct violation_at at = judge_at(j, VIOLATION_COUNT, s->count_at);
+
+	at.t = t;
+	at.row = row;
+	if (kind == POLICY_CHANGED)
+		judge_show(&at, t, row, judge_first_changed(t, row));
+	return violations_add(&j->v, &at, f, "one row more than may be");
+}
+
 static int
 S_columns(struct judge *j, const struct changes_table *t,
 	  const struct policy_section *s, const struct changes_row *row,
@@ -312,7 +327,9 @@ S_row(void *arg, const struct changes_table *t, const struct changes_row *row,
 	s = j->now ? &j->now->section[kind] : NULL;
 	if (!s || !s->at)
 		return S_forbidden(j, t, kind, row, f);
-	if (s->columns_at)
+	if (s->count_at && j->count[kind] == s->max + 1)
+		rc = S_too_many(j, t, s, kind, row, f);
+	if (!rc && s->columns_at)
 		rc = S_columns(j, t, s, row, f);
 	if (!rc && s->each.n)
 		rc = S_each(j, t, s, kind, row, f);

@@ -118,6 +118,10 @@ S_see_rename(struct judge *j, const struct changes_object *o)
 		    strcmp(r->from, o->name_before) == 0 &&
 		    strcmp(r->to, o->name) == 0)
 			r->seen = true;
+		/* Values that changed places are no renaming. */
+		if (r->table && strcmp(o->type, "table") == 0 &&
+		    strcmp(r->table, o->name) == 0)
+			r->rewritten |= strcmp(o->before, o->after) != 0;
 	}
 }
 
@@ -210,7 +214,8 @@ judge_columns(struct judge *j, const struct changes_table *t)
 			continue;
 		b = S_column(&t->before, r->from);
 		a = S_column(&t->after, r->to);
-		r->seen |= b >= 0 && a >= 0 && t->before.other[b] == a;
+		r->seen |= r->rewritten && b >= 0 && a >= 0 &&
+			   t->before.other[b] == a;
 	}
 }
 

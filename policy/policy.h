@@ -56,7 +56,7 @@ struct policy_rename {
 	const char *table;		/* NULL: a table's */
 	const char *from, *to;
 	const cJSON *at;
-	bool seen;
+	bool rewritten, seen;	/* the judge's: the text; text and name */
 };
 
 enum policy_matcher {

@@ -1,0 +1,2 @@
+-- count /tables/admissions/added/count
+INSERT INTO admissions VALUES (43, 'mal', 1700000003);

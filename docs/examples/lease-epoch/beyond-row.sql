@@ -1,0 +1,2 @@
+-- count /tables/leases/removed/count
+DELETE FROM leases WHERE path = '/srv/b';

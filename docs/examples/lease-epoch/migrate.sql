@@ -1,0 +1,4 @@
+BEGIN;
+ALTER TABLE leases ADD COLUMN epoch TEXT NOT NULL DEFAULT '';
+PRAGMA user_version = 2;
+COMMIT;

@@ -1,0 +1,2 @@
+-- drop /schema
+DROP INDEX account_by_owner;

@@ -1,0 +1,1 @@
+INSERT INTO starts(version, at) VALUES ('2.0', 1700000000);

@@ -1,0 +1,2 @@
+-- added
+INSERT INTO t VALUES (3, NULL);
