@@ -8,7 +8,7 @@ import sqlite3
 import struct
 import subprocess
 
-from holdfast import DELETE, SIDECARS, Writer, bank, capture, folder
+from holdfast import DELETE, ROOT, SIDECARS, Writer, bank, capture, folder
 
 
 def content_of(path):
@@ -43,8 +43,24 @@ def frames():
                     for kind, b in bodies.items())
 
 
+def policies(seeds):
+    """A policy, a NUL, a table's old text, a NUL, its new text."""
+    examples = os.path.join(ROOT, 'docs', 'examples')
+    texts = (b'\0CREATE TABLE t(a, b TEXT, CHECK (a > 0))'
+             b"\0CREATE TABLE \"t\"(c, e TEXT NOT NULL DEFAULT '')")
+    for name in os.listdir(examples):
+        policy = content_of(os.path.join(examples, name, 'policy.json'))
+        keep(seeds, 'f_policy', name, policy + texts)
+    keep(seeds, 'f_policy', 'steps', b'''{"policy":"holdfast-policy/1",
+"schema":{"rename_table":[{"from":"s","to":"t"}],
+"rename_column":[{"table":"t","from":"a","to":"c"}],
+"add_column":[{"table":"t","name":"e","type":"TEXT","notnull":true,
+"default":"''"}],"drop_column":[{"table":"t","name":"b"}]}}''' + texts)
+
+
 def for_decoders(seeds):
     """SEEDS/TARGET/NAME for each target of libFuzzer."""
+    policies(seeds)
     keep(seeds, 'f_reply', 'answer', frames())
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')

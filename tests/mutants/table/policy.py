@@ -1,0 +1,51 @@
+"""Policy: what is not allowed is forbidden, what is declared happens."""
+
+SENTENCE = 'test_policy: a_sentence_allows_what_it_says_and_no_step_more'
+
+mutant('policy-row-without-sentence', 'policy/judge.c',
+       '\tif (!s || !s->at)\n\t\treturn S_forbidden(j, t, kind, row, f);\n',
+       '\tif (!s)\n\t\treturn S_forbidden(j, t, kind, row, f);\n',
+       f'{SENTENCE}[added]', 'want (1,)')
+
+mutant('policy-column-not-looked-at', 'policy/judge.c',
+       '\t\tif (j->allowed[i] || changes_unchanged(t, row, i))\n',
+       '\t\tif (i > 0 || changes_unchanged(t, row, i))\n',
+       f'{SENTENCE}[columns]', 'want (1,)')
+
+mutant('policy-unnamed-column-free-in-changed-row', 'policy/judge_rows.c',
+       '\tfor (uint32_t i = 0; changed && i < t->after.count; i++) {\n',
+       '\tfor (uint32_t i = 0; changed && i < 1; i++) {\n',
+       f'{SENTENCE}[changed rows]', 'want (1,)')
+
+mutant('policy-row-of-two-patterns', 'policy/judge_rows.c',
+       '\t\tif (h->taken == 1)\n', '\t\tif (h->taken)\n',
+       f'{SENTENCE}[rows]', "AssertionError")
+
+mutant('policy-declaration-not-held', 'policy/judge.c',
+       '\treturn rc ? rc : judge_undone(j, f);\n', '\treturn rc;\n',
+       't_policy_judge: a_declaration_that_did_not_happen_is_a_violation',
+       't_policy_judge.c')
+
+mutant('policy-rename-excuses-strings', 'policy/rewrite.c',
+       '(table_name && b->kind == TOKEN_STRING)))\n',
+       'b->kind == TOKEN_STRING))\n',
+       't_policy_judge: a_rename_excuses_that_identifier_alone',
+       't_policy_judge.c')
+
+mutant('policy-added-column-may-have-more', 'policy/rewrite.c',
+       '\t\t} else {\n\t\t\treturn false;\n\t\t}\n',
+       '\t\t} else {\n\t\t\tbreak;\n\t\t}\n',
+       't_policy_judge: a_rename_excuses_that_identifier_alone',
+       't_policy_judge.c')
+
+mutant('policy-conflict-of-names-hidden', 'policy/judge_rows.c',
+       '\t\tif (changes_equal(all[bind].cell, cell))\n',
+       '\t\tif (all[bind].cell)\n',
+       'test_policy: two_values_of_one_name_are_both_named', 'IndexError')
+
+mutant('policy-add-wraps', 'policy/match.c',
+       '\t       !__builtin_add_overflow(before->cell.integer, add, &want) &&\n',
+       '\t       (__builtin_add_overflow(before->cell.integer, add, &want),\n'
+       '\t\ttrue) &&\n',
+       't_policy_match: add_takes_no_sum_that_overflows',
+       't_policy_match.c')
