@@ -73,13 +73,36 @@ S_load(const char *path, _Atomic unsigned long *commits)
 	}
 }
 
-static void
-S_wait_beyond(struct trial *t, _Atomic unsigned long *commits,
-	      unsigned long n)
+struct bed_load
+bed_load_start(struct trial *t, const char *path)
+{
+	struct bed_load l;
+	pid_t control = getpid();
+
+	l.commits = mmap(NULL, sizeof(*l.commits), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (l.commits == MAP_FAILED)
+		trial_die(t, "mmap: %s", strerror(errno));
+	l.pid = fork();
+	if (l.pid < 0)
+		trial_die(t, "fork: %s", strerror(errno));
+	if (l.pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+		if (getppid() != control)
+			_exit(1);
+		S_load(path, l.commits);
+	}
+	return l;
+}
+
+void
+bed_load_wait(struct trial *t, const struct bed_load *l)
 {
 	time_t until = time(NULL) + LOAD_SECONDS;
+	unsigned long n = *l->commits;
 
-	while (*commits <= n) {
+	while (*l->commits <= n) {
 		if (time(NULL) > until)
 			trial_die(t, "the loader does not get on");
 		(void)sched_yield();
@@ -87,32 +110,30 @@ S_wait_beyond(struct trial *t, _Atomic unsigned long *commits,
 }
 
 void
-bed_ours_under_load(struct trial *t, const char *path)
+bed_load_end(struct trial *t, struct bed_load *l)
 {
-	_Atomic unsigned long *commits = mmap(
-		NULL, sizeof(*commits), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t control = getpid(), pid;
+	(void)kill(l->pid, SIGKILL);
+	if (waitpid(l->pid, NULL, 0) != l->pid)
+		trial_die(t, "wait: %s", strerror(errno));
+	(void)munmap((void *)(uintptr_t)l->commits, sizeof(*l->commits));
+}
 
-	if (commits == MAP_FAILED)
-		trial_die(t, "mmap: %s", strerror(errno));
-	pid = fork();
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-		if (getppid() != control)
-			_exit(1);
-		S_load(path, commits);
-	}
+void
+bed_ours_loaded(struct trial *t, const struct bed_load *l, const char *path)
+{
 	for (int i = 0; i < LOAD_CAPTURES; i++) {
-		S_wait_beyond(t, commits, *commits);
-		bed_ours(t, bed_show_captured(t, path, NULL,
-					      BED_MONEY_SQL),
+		bed_load_wait(t, l);
+		bed_ours(t, bed_show_captured(t, path, NULL, BED_MONEY_SQL),
 			 BED_MONEY_ROWS);
 	}
-	S_wait_beyond(t, commits, *commits);
-	(void)kill(pid, SIGKILL);
-	if (waitpid(pid, NULL, 0) != pid)
-		trial_die(t, "wait: %s", strerror(errno));
-	(void)munmap((void *)(uintptr_t)commits, sizeof(*commits));
+	bed_load_wait(t, l);
+}
+
+void
+bed_ours_under_load(struct trial *t, const char *path)
+{
+	struct bed_load l = bed_load_start(t, path);
+
+	bed_ours_loaded(t, &l, path);
+	bed_load_end(t, &l);
 }

@@ -24,6 +24,24 @@ void
 bed_move(struct trial *t, struct bed_writer *w, unsigned connection,
 	 int amount);
 
+/* A process that moves money and checkpoints without end. */
+struct bed_load {
+	pid_t pid;
+	_Atomic unsigned long *commits;
+};
+
+struct bed_load
+bed_load_start(struct trial *t, const char *path);
+/* Until it has made another commit; dies where it does not. */
+void
+bed_load_wait(struct trial *t, const struct bed_load *l);
+void
+bed_load_end(struct trial *t, struct bed_load *l);
+
+/* Each of some captures, with commits before and after it, has the sum. */
+void
+bed_ours_loaded(struct trial *t, const struct bed_load *l, const char *path);
+
 /*
  * A second writer moves money and checkpoints without end; each of some
  * captures beside it, in which commits were made, must have the sum.

@@ -7,6 +7,7 @@
 #include "controls/bed_writer.h"
 
 #include <errno.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,8 +128,30 @@ S_serve(int fd)
 
 /* In the control's process */
 
+/* As fork, with this number where it is not 0. */
+static pid_t
+S_fork(struct trial *t, pid_t as)
+{
+	struct clone_args a = {
+		.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&as,
+		.set_tid_size = 1,
+	};
+	pid_t pid = as ? (pid_t)syscall(SYS_clone3, &a, sizeof(a)) : fork();
+
+	if (pid < 0 && as && errno == EPERM)
+		trial_skip(t, "the number of a new process may not be chosen"
+			   " here");
+	return pid;
+}
+
 struct bed_writer *
 bed_writer_start(struct trial *t)
+{
+	return bed_writer_start_as(t, 0);
+}
+
+struct bed_writer *
+bed_writer_start_as(struct trial *t, pid_t pid)
 {
 	struct bed_writer *w = calloc(1, sizeof(*w));
 	pid_t control = getpid();
@@ -135,7 +159,7 @@ bed_writer_start(struct trial *t)
 
 	if (!w || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		trial_die(t, "socketpair: %s", strerror(errno));
-	w->pid = fork();
+	w->pid = S_fork(t, pid);
 	if (w->pid < 0)
 		trial_die(t, "fork: %s", strerror(errno));
 	if (w->pid == 0) {

@@ -24,6 +24,10 @@ struct bed_writer {
 struct bed_writer *
 bed_writer_start(struct trial *t);
 
+/* With the number of one that is gone; skips where one may not choose it. */
+struct bed_writer *
+bed_writer_start_as(struct trial *t, pid_t pid);
+
 /*
  * Opens (creates) a file with pragma journal_mode=MODE and without automatic
  * checkpoints; the number of the connection, from 0.

@@ -21,6 +21,9 @@ struct trial;
 #define SYMPTOM_RAN "the substitute ran"
 #define SYMPTOM_EQUAL "a difference is not seen"
 #define SYMPTOM_SOUND "damage is called sound"
+#define SYMPTOM_STANDS "the writer stands still"
+#define SYMPTOM_CALLS "the kernel carries out the calls"
+#define SYMPTOM_RIGHTS "hostile bytes are read with all rights"
 
 /* What a control can't do without; what lacks is a skip that says so. */
 enum control_needs {

@@ -10,5 +10,9 @@ const struct control *const registry_groups[] = {
 	group_sidecars,
 	group_swaps,
 	group_bootstrap,
+	group_writers,
+	group_stages,
+	group_packets,
+	group_sandbox,
 	NULL,
 };

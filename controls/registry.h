@@ -15,6 +15,10 @@ extern const struct control group_journals[];
 extern const struct control group_sidecars[];
 extern const struct control group_swaps[];
 extern const struct control group_bootstrap[];
+extern const struct control group_writers[];
+extern const struct control group_stages[];
+extern const struct control group_packets[];
+extern const struct control group_sandbox[];
 
 /* The groups, in the order of the list; NULL is behind the last one. */
 extern const struct control *const registry_groups[];
