@@ -153,6 +153,8 @@ S_attend(struct trial *t, struct bed_watch *w, int listener, pid_t pid)
 			      { .fd = ended, .events = POLLIN } };
 	time_t until = time(NULL) + WATCH_SECONDS;
 
+	if (ended < 0)
+		trial_die(t, "pidfd_open: %s", strerror(errno));
 	while (time(NULL) < until) {
 		if (poll(p, 2, 1000) < 0 && errno != EINTR)
 			trial_die(t, "poll: %s", strerror(errno));
@@ -213,31 +215,4 @@ bed_watch(struct trial *t, const char *const *argv, struct bed_watch *w)
 	if (waitpid(pid, &status, 0) != pid)
 		trial_die(t, "wait: %s", strerror(errno));
 	return S_ended(t, status, late);
-}
-
-bool
-bed_stands(struct trial *t, pid_t pid, const char **how)
-{
-	char path[64], text[1024];
-	const char *state, *tracer;
-	int fd;
-	ssize_t n;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		trial_die(t, "%s: %s", path, strerror(errno));
-	(void)close(fd);
-	text[n] = '\0';
-	state = strstr(text, "\nState:\t");
-	tracer = strstr(text, "\nTracerPid:\t");
-	if (!state || !tracer)
-		trial_die(t, "%s has another form", path);
-	state += strlen("\nState:\t");
-	tracer += strlen("\nTracerPid:\t");
-	*how = bed_text(t, "state %.*s, tracer %.*s",
-			(int)strcspn(state, "\n"), state,
-			(int)strcspn(tracer, "\n"), tracer);
-	return *state == 'T' || *state == 't' || *tracer != '0';
 }

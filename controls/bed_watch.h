@@ -9,8 +9,6 @@
 #ifndef CONTROLS_BED_WATCH_H
 #define CONTROLS_BED_WATCH_H
 
-#include <sys/types.h>
-
 #include "controls/bed.h"
 
 struct bed_watch {
@@ -29,12 +27,5 @@ struct bed_watch {
 
 const struct bed_run *
 bed_watch(struct trial *t, const char *const *argv, struct bed_watch *w);
-
-/*
- * "State" of /proc/PID/status, and whether it is traced: 'T' and 't' are
- * those of a process that stands still.
- */
-bool
-bed_stands(struct trial *t, pid_t pid, const char **how);
 
 #endif

@@ -7,6 +7,7 @@
 #include "controls/bed_writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #include "controls/bed.h"
 
 #define WRITER_ANSWER_MS 30000
+#define WRITER_LOOK_MS 20
 #define WRITER_TEXT_MAX (16u << 20)
 
 struct head {
@@ -177,24 +179,46 @@ bed_writer_start_as(struct trial *t, pid_t pid)
 	return w;
 }
 
-static char *
-S_ask(struct trial *t, struct bed_writer *w, char verb, unsigned connection,
-      const char *text)
+static void
+S_tell(struct trial *t, struct bed_writer *w, char verb, unsigned connection,
+       const char *text)
 {
 	struct head h = { .verb = verb, .connection = connection,
 			  .n = strlen(text) };
-	struct pollfd p = { .fd = w->fd, .events = POLLIN };
-	char *answer;
 
 	if (!S_send(w->fd, h, text))
 		trial_die(t, "the writer is gone: %s", strerror(errno));
-	if (poll(&p, 1, WRITER_ANSWER_MS) <= 0)
+}
+
+static bool
+S_waits(struct bed_writer *w, int ms)
+{
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) <= 0;
+}
+
+static char *
+S_answer(struct trial *t, struct bed_writer *w, const char *text)
+{
+	struct head h;
+	char *answer;
+
+	if (S_waits(w, WRITER_ANSWER_MS))
 		trial_die(t, "the writer does not answer to: %s", text);
 	answer = S_receive(w->fd, &h);
 	if (!answer || h.verb == 'e')
 		trial_die(t, "the writer: %s: %s", text,
 			  answer ? answer : "it died");
 	return answer;
+}
+
+static char *
+S_ask(struct trial *t, struct bed_writer *w, char verb, unsigned connection,
+      const char *text)
+{
+	S_tell(t, w, verb, connection, text);
+	return S_answer(t, w, text);
 }
 
 unsigned
@@ -253,6 +277,53 @@ bed_progress(struct trial *t, struct bed_writer *w, unsigned connection)
 			      "insert into acct(who, bal) select min(who), 0"
 			      " from acct; select last_insert_rowid()"),
 		      NULL, 10);
+}
+
+bool
+bed_stands(struct trial *t, pid_t pid, const char **how)
+{
+	char path[64], text[1024];
+	const char *state, *tracer;
+	int fd;
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		trial_die(t, "%s: %s", path, strerror(errno));
+	(void)close(fd);
+	text[n] = '\0';
+	state = strstr(text, "\nState:\t");
+	tracer = strstr(text, "\nTracerPid:\t");
+	if (!state || !tracer)
+		trial_die(t, "%s has another form", path);
+	state += strlen("\nState:\t");
+	tracer += strlen("\nTracerPid:\t");
+	*how = bed_text(t, "state %.*s, tracer %.*s",
+			(int)strcspn(state, "\n"), state,
+			(int)strcspn(tracer, "\n"), tracer);
+	return *state == 'T' || *state == 't' || *tracer != '0';
+}
+
+bool
+bed_runs(struct trial *t, struct bed_writer *w, unsigned connection,
+	 const char *sql, const char **how)
+{
+	const char *now;
+	bool runs = true;
+
+	S_tell(t, w, 's', connection, sql);
+	for (int i = 0; i < WRITER_ANSWER_MS / WRITER_LOOK_MS &&
+	     S_waits(w, WRITER_LOOK_MS); i++) {
+		if (!bed_stands(t, w->pid, &now))
+			continue;
+		*how = now;
+		runs = false;
+		(void)kill(w->pid, SIGCONT);
+	}
+	free(S_answer(t, w, sql));
+	return runs;
 }
 
 static void

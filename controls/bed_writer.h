@@ -59,6 +59,21 @@ bed_bank_rows(struct trial *t, const char *path, unsigned rows);
 long
 bed_progress(struct trial *t, struct bed_writer *w, unsigned connection);
 
+/*
+ * True: the process is stopped or traced; how it is, for people, is what
+ * /proc/PID/status says.
+ */
+bool
+bed_stands(struct trial *t, pid_t pid, const char **how);
+
+/*
+ * Whether the writer carries the statements out by itself. False and how:
+ * it stood still; then it was continued, and has carried them out since.
+ */
+bool
+bed_runs(struct trial *t, struct bed_writer *w, unsigned connection,
+	 const char *sql, const char **how);
+
 /* SIGKILL: nothing is closed, checkpointed or rolled back. */
 void
 bed_kill(struct trial *t, struct bed_writer *w);

@@ -2,7 +2,6 @@
  * group_stages.c - the capture fails, or is killed, at each of its stages
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,7 +14,7 @@
 
 #define STAGES_ROWS 50u
 /* Calls of one kind that are tried, from the first to the last. */
-#define STAGES_OF_A_KIND 3u
+#define STAGES_OF_A_KIND 4u
 
 /*
  * As backup scripts do that stop a program to copy its files, with set -e
@@ -53,7 +52,7 @@ struct scene {
 	struct bed_writer *w;
 	unsigned c;
 	const char *pid, *rows;
-	unsigned long tried, met, failed;
+	unsigned long met, failed;
 	unsigned kinds;
 };
 
@@ -69,32 +68,24 @@ S_scene(struct trial *t)
 	return s;
 }
 
-/* One commit that counts, and one that takes it back. */
-static void
-S_commits(struct trial *t, struct scene *s)
-{
-	(void)bed_progress(t, s->w, s->c);
-	(void)bed_sql(t, s->w, s->c, "delete from acct where bal = 0");
-}
+/* Commits one row and takes it back. */
+#define STAGES_COMMITS "insert into acct(who, bal) values('x', 0);" \
+	" delete from acct where bal = 0"
 
 /* The writer runs, commits, and what has the packet's name is one. */
 static void
 S_judge(struct trial *t, struct scene *s, const struct kind *k,
 	const struct bed_watch *w, const struct bed_run *r)
 {
-	const char *how, *rows = s->rows;
+	const char *how, *rows;
 
 	trial_examined(t, 1);
-	s->tried++;
 	s->met += w->met;
 	s->failed += !bed_yes(r);
-	if (bed_stands(t, s->w->pid, &how)) {
-		trial_product(t, false, "%s %lu of its calls, %s: the writer"
+	if (!bed_runs(t, s->w, s->c, STAGES_COMMITS, &how))
+		trial_product(t, false, "%s, call %lu, %s: the writer"
 			      " stands still: %s", k->name, w->nth,
 			      bed_told(t, r), how);
-		(void)kill(s->w->pid, SIGCONT);
-	}
-	S_commits(t, s);
 	if (!bed_exists("out/p"))
 		return;
 	rows = bed_product_rows(t, "out/p", BED_BANK_SQL, NULL);
@@ -153,30 +144,26 @@ S_naive(struct trial *t, struct scene *s, bool killed)
 {
 	struct bed_watch w = { .call = SYS_fsync, .all = true };
 	const char *const *argv = BED_ARGV("sh", "-c", S_script, s->pid);
-	const char *how;
-	bool stands;
+	const char *how = "committed";
+	bool runs;
 
 	/* Without the attack: how many there are, and it is right. */
 	if (bed_watch(t, argv, &w)->status)
 		trial_die(t, "the script fails");
-	stands = bed_stands(t, s->w->pid, &how);
+	runs = bed_runs(t, s->w, s->c, STAGES_COMMITS, &how);
 	trial_examined(t, 1);
-	trial_inverse_predecessor(t, !stands, "the writer has %s", how);
+	trial_inverse_predecessor(t, runs, "the writer has %s", how);
 	bed_naive_inverse(t, bed_show_sqlite3(t, "backup/app.db",
 					      BED_BANK_SQL), s->rows);
-	S_commits(t, s);
 
 	w.nth = w.calls;
 	w.error = killed ? 0 : EIO;
 	w.kill = killed;
 	(void)bed_watch(t, argv, &w);
-	stands = bed_stands(t, s->w->pid, &how);
+	runs = bed_runs(t, s->w, s->c, STAGES_COMMITS, &how);
 	trial_examined(t, 1);
-	trial_predecessor(t, w.met && stands ? SYMPTOM_STANDS : NULL,
+	trial_predecessor(t, w.met && !runs ? SYMPTOM_STANDS : NULL,
 			  "the writer has %s", how);
-	if (kill(s->w->pid, SIGCONT))
-		trial_die(t, "kill: %s", strerror(errno));
-	S_commits(t, s);
 }
 
 static void
@@ -208,7 +195,7 @@ const struct control group_stages[] = {
 		.id = "failing-stage",
 		.title = "The capture fails in the middle, at each stage",
 		.attack = "a system call fails: of each kind that a capture"
-			" makes the first, a middle and the last one",
+			" makes four, from the first to the last",
 		.predecessor = "kill -STOP, cp, cp, sync, kill -CONT in a"
 			" script with set -e, as backup scripts do",
 		.symptom = SYMPTOM_STANDS,
@@ -222,7 +209,7 @@ const struct control group_stages[] = {
 		.id = "killed-stage",
 		.title = "The capture is killed in the middle, at each stage",
 		.attack = "SIGKILL at a system call: of each kind that a"
-			" capture makes the first, a middle and the last one",
+			" capture makes four, from the first to the last",
 		.predecessor = "kill -STOP, cp, cp, sync, kill -CONT in a"
 			" script, killed with all its children",
 		.symptom = SYMPTOM_STANDS,

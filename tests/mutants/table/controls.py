@@ -105,3 +105,61 @@ mutant('attack-signal-does-not-put-back', 'controls/attack_window.c',
        '\tif',
        'test_attack_ends: a_signal_puts_back_and_is_the_status[15]',
        'names and inodes')
+
+# What the controls must catch, as changes to the product.
+
+mutant('held-stopped-by-signal', 'capture/threads.c',
+       '\treturn ptrace(PTRACE_GETEVENTMSG, th->tid, NULL, &message) == 0;',
+       '\t(void)message;\n'
+       '\t(void)kill(th->tid, SIGSTOP);\n'
+       '\t(void)ptrace(PTRACE_DETACH, th->tid, NULL, NULL);\n'
+       '\treturn true;',
+       'test_controls: control_holds[somebodys-sigcont]',
+       'the product is fooled')
+
+mutant('held-killed-while-stopped-by-signal', 'capture/threads.c',
+       '\treturn ptrace(PTRACE_GETEVENTMSG, th->tid, NULL, &message) == 0;',
+       '\t(void)message;\n'
+       '\t(void)kill(th->tid, SIGSTOP);\n'
+       '\t(void)ptrace(PTRACE_DETACH, th->tid, NULL, NULL);\n'
+       '\treturn true;',
+       'test_controls: control_holds[killed-stage]',
+       'the writer stands still')
+
+mutant('held-not-resumed-when-it-fails', 'capture/threads.c',
+       '\t\t(void)ptrace(PTRACE_DETACH, th->tid, NULL,\n',
+       '\t\tif (t->listing < 4)\n'
+       '\t\t\t(void)kill(th->tid, SIGSTOP);\n'
+       '\t\t(void)ptrace(PTRACE_DETACH, th->tid, NULL,\n',
+       'test_controls: control_holds[failing-stage]',
+       'the writer stands still')
+
+mutant('held-one-writer-paused', 'capture/hold_pause.c',
+       'if (!who->writable || hold_is_paused(h, who))',
+       'if (!who->writable || h->nprocs > 0)',
+       'test_controls: control_holds[second-writer]',
+       'the product is fooled')
+
+mutant('held-pid-of-another', 'capture/hold.c',
+       '\t\tif (who && hold_holds(who, s->dev, s->ino))\n',
+       '\t\tif (!who || hold_holds(who, s->dev, s->ino))\n',
+       'test_controls: control_holds[reused-pid]',
+       'the product is fooled: exit 0')
+
+mutant('held-blocks-not-compared', 'recover/images.c',
+       'if (memcmp(sum, im->list + at * DIGEST_BYTES, DIGEST_BYTES) != 0)',
+       'if (0)',
+       'test_controls: control_holds[changed-packet]',
+       'the product is fooled')
+
+mutant('held-helper-makes-sockets', 'recover/filter.c',
+       '\t{ SCMP_SYS(brk), 0, { { 0 } } },\n',
+       '\t{ SCMP_SYS(brk), 0, { { 0 } } },\n'
+       '\t{ SCMP_SYS(socket), 0, { { 0 } } },\n',
+       'test_controls: control_holds[forbidden-calls]',
+       'the product is fooled: socket: it gets')
+
+mutant('held-evidence-open-to-write', 'capture/held.c',
+       '#define HELD_FLAGS (O_RDONLY |', '#define HELD_FLAGS (O_RDWR |',
+       'test_controls: control_holds[dropped-rights]',
+       'the product is fooled: descriptor 5')
