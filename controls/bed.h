@@ -41,6 +41,11 @@ bed_command(struct trial *t, const char *const *argv);
 const struct bed_run *
 bed_command_fifo(struct trial *t, const char *fifo, const char *const *argv);
 
+/* Its words are in three parts. */
+const struct bed_run *
+bed_command_with(struct trial *t, const char *const *first,
+		 const char *const *then, const char *const *last);
+
 /* A command that must succeed: its standard output. */
 const char *
 bed_output(struct trial *t, const char *const *argv);
@@ -52,6 +57,10 @@ bed_product(struct trial *t, const char *const *words);
 /* The words below `holdfast-controls attack`, without the verb itself. */
 const struct bed_run *
 bed_attack(struct trial *t, const char *const *words);
+
+/* The line at *rest, or NULL where that is no object; *rest moves on. */
+const cJSON *
+bed_json_next(const char **rest);
 
 /* The last line of its output as an object. */
 const cJSON *

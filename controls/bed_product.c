@@ -9,32 +9,39 @@
 
 #define BED_WORDS_MAX 32
 
-static const struct bed_run *
-S_prefixed(struct trial *t, const char *const *before,
-	   const char *const *words)
+static size_t
+S_add(struct trial *t, const char **argv, size_t n, const char *const *words)
 {
-	const char *argv[BED_WORDS_MAX + 1] = { NULL };
-	size_t n = 0;
-
-	while (*before && n < BED_WORDS_MAX)
-		argv[n++] = *before++;
 	while (*words && n < BED_WORDS_MAX)
 		argv[n++] = *words++;
 	if (*words)
 		trial_die(t, "too many words for %s", argv[0]);
+	return n;
+}
+
+const struct bed_run *
+bed_command_with(struct trial *t, const char *const *first,
+		 const char *const *then, const char *const *last)
+{
+	const char *argv[BED_WORDS_MAX + 1] = { NULL };
+	size_t n = S_add(t, argv, 0, first);
+
+	n = S_add(t, argv, n, then);
+	(void)S_add(t, argv, n, last);
 	return bed_command(t, argv);
 }
 
 const struct bed_run *
 bed_product(struct trial *t, const char *const *words)
 {
-	return S_prefixed(t, BED_ARGV(t->product), words);
+	return bed_command_with(t, BED_ARGV(t->product), words, BED_ARGV(NULL));
 }
 
 const struct bed_run *
 bed_attack(struct trial *t, const char *const *words)
 {
-	return S_prefixed(t, BED_ARGV("/proc/self/exe", "attack"), words);
+	return bed_command_with(t, BED_ARGV("/proc/self/exe", "attack"), words,
+				BED_ARGV(NULL));
 }
 
 bool
@@ -53,9 +60,8 @@ bed_capture(struct trial *t, const char *db, const char *packet,
 						packet, db));
 }
 
-/* The line at *rest as an object, or NULL at the end; *rest moves on. */
-static cJSON *
-S_line(const char **rest)
+const cJSON *
+bed_json_next(const char **rest)
 {
 	const char *start = *rest;
 	size_t n = strcspn(start, "\n");
@@ -68,10 +74,10 @@ const cJSON *
 bed_json(struct trial *t, const struct bed_run *r)
 {
 	const char *rest = r->out;
-	cJSON *last = NULL;
+	const cJSON *last = NULL;
 
 	while (*rest)
-		last = S_line(&rest);
+		last = bed_json_next(&rest);
 	if (!last)
 		trial_die(t, "no JSON: %s", bed_told(t, r));
 	return last;
@@ -117,7 +123,7 @@ bed_rows(struct trial *t, const struct bed_run *r)
 	FILE *out = open_memstream(&text, &n);
 
 	while (out && good && *rest) {
-		const cJSON *o = S_line(&rest);
+		const cJSON *o = bed_json_next(&rest);
 		const char *kind = cJSON_GetStringValue(
 			cJSON_GetObjectItem(o, "kind"));
 

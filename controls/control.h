@@ -17,6 +17,7 @@ struct trial;
 #define SYMPTOM_UNCOMMITTED "uncommitted rows"
 #define SYMPTOM_TORN "a state that never was"
 #define SYMPTOM_HANGS "does not come back"
+#define SYMPTOM_MEMORY "its memory is used up"
 #define SYMPTOM_VICTIM "another file is gone"
 #define SYMPTOM_RAN "the substitute ran"
 #define SYMPTOM_EQUAL "a difference is not seen"

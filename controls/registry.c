@@ -14,5 +14,8 @@ const struct control *const registry_groups[] = {
 	group_stages,
 	group_packets,
 	group_sandbox,
+	group_changes,
+	group_values,
+	group_hostile,
 	NULL,
 };

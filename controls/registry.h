@@ -19,6 +19,9 @@ extern const struct control group_writers[];
 extern const struct control group_stages[];
 extern const struct control group_packets[];
 extern const struct control group_sandbox[];
+extern const struct control group_changes[];
+extern const struct control group_values[];
+extern const struct control group_hostile[];
 
 /* The groups, in the order of the list; NULL is behind the last one. */
 extern const struct control *const registry_groups[];
