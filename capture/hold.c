@@ -170,6 +170,25 @@ S_note_unseen(struct hold *h, struct fault *f)
 	return rc;
 }
 
+/*
+ * A journal that was deleted since its name was looked up may have given its
+ * inode's number to any file: then only main is asked for.
+ */
+static int
+S_judge_strangers(struct hold *h, const struct selection *s, struct fault *f)
+{
+	const struct inode_id main = { s->dev, s->ino };
+	struct fault moved = FAULT_INIT;
+	int rc = hold_refuse_strangers(h, s, f);
+
+	if (rc != -FAULT_REFUSED || h->nnames == 0 ||
+	    names_still(&h->names[0], &moved) != -FAULT_UNSTABLE)
+		return rc;
+	*f = (struct fault)FAULT_INIT;
+	watch_end(&h->watch);
+	return hold_scan(h, &main, 1, f);
+}
+
 int
 hold_look(struct hold *h, const struct selection *s,
 	  const struct hold_rules *rules, struct fault *f)
@@ -192,7 +211,7 @@ hold_look(struct hold *h, const struct selection *s,
 	if (!rc)
 		rc = S_check_pids(h, s, rules, f);
 	if (!rc && !rules->displaced)
-		rc = hold_refuse_strangers(h, s, f);
+		rc = S_judge_strangers(h, s, f);
 	for (size_t i = 0; rc == 0 && i < h->holders.count; i++)
 		if (h->holders.holder[i].writable &&
 		    hold_holds(&h->holders.holder[i], s->dev, s->ino))

@@ -105,9 +105,10 @@ def test_a_failing_call_gives_a_documented_status_and_leaves_nothing(call):
 
 
 @contextlib.contextmanager
-def before_the_pause(so, d):
+def before(so, d, call='ptrace'):
     """The environment of a capture, and what to call when it stands before
-    its first ptrace: the writers were looked for, none is paused yet."""
+    its first such call. ptrace: the writers were looked for, none is paused
+    yet; inotify: the names were looked up, nobody was looked for."""
     for name in ('reached', 'go'):
         os.mkfifo(f'{d}/{name}')
 
@@ -121,7 +122,7 @@ def before_the_pause(so, d):
                 pass
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        yield ({**injected(so, 'ptrace', 1, f'{d}/count'), 'FAULT_GATE': d},
+        yield ({**injected(so, call, 1, f'{d}/count'), 'FAULT_GATE': d},
                lambda happens: pool.submit(in_between, happens))
 
 
@@ -140,7 +141,7 @@ def test_who_comes_between_the_look_and_the_pause_is_paused_as_well(how):
                 came.append(late.pid)
 
         try:
-            with before_the_pause(so, d) as (env, when_there):
+            with before(so, d) as (env, when_there):
                 done = when_there(come)
                 r = run('capture', '--json', '-o', f'{d}/p', db, env=env)
                 done.result()
@@ -161,3 +162,20 @@ def test_where_no_open_is_reported_every_process_is_looked_at_again():
         r.expect(YES, NOT_CHECKED)
         same(number(f'{d}/count'), 1)
         same(query(f'{d}/p', 'select sum(bal) from acct'), [['1000']])
+
+
+def test_the_number_of_a_journal_that_is_gone_means_nothing():
+    """Another file may have it by now: its holder is no user of ours."""
+    with folder() as d, Writer() as w, Writer() as other:
+        so = injector(d)
+        db = bank(w, f'{d}/app.db', pragmas=())
+        journal = f'{db}-journal'
+        with open(journal, 'wb'):
+            pass
+        other.ask('open_file', 'main', journal, os.O_RDWR)
+        with before(so, d, 'inotify') as (env, when_there):
+            done = when_there(lambda: os.unlink(journal))
+            r = run('capture', '--json', '-o', f'{d}/p', db, env=env)
+            done.result()
+        got = r.expect(YES, NOT_CHECKED).json()
+        same([x['pid'] for x in got['writers']], [w.pid])

@@ -222,3 +222,9 @@ mutant('reused-pid-not-noticed', 'capture/holders.c',
        '\t       (before->seen[*at].dir == dir || dir);\n',
        't_holders: a_pid_that_was_used_again_is_looked_at',
        't_holders.c')
+
+mutant('a-number-is-a-file', 'capture/hold.c',
+       '\tif (rc != -FAULT_REFUSED || h->nnames == 0 ||\n',
+       '\tif (rc || h->nnames == 0 ||\n',
+       'test_faults: the_number_of_a_journal_that_is_gone_means_nothing',
+       'want (0, 6)')
