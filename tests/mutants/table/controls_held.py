@@ -33,8 +33,10 @@ controlled('only-one-writer-is-paused', 'wal-then-main',
 # Names
 
 controlled('names-bind-sidecars', 'crossed-wal-names', 'capture/bind.c',
-           '\t\towner[i] = S_owner_by_pages(c, ms, i);\n',
-           '\t\towner[i] = c->list[i].own_name ? 0 : OWNER_NOBODY;\n',
+           '\t\treturn S_bind_several(c, w, deadline_ns, b, f);\n',
+           '\t\tfor (size_t i = 1; i < c->count; i++)\n'
+           '\t\t\tif (c->list[i].own_name)\n'
+           '\t\t\t\tb->of[c->list[i].held.role] = (int)i;\n',
            'the product is fooled: exit 0')
 
 controlled('unlinked-is-in-its-place', 'unlinked-sidecars', 'capture/names.c',
@@ -60,12 +62,9 @@ controlled('any-file-of-the-name', 'coherent-substitute-wal',
 
 # Journals
 
-controlled('packet-without-journal', 'journal-left-out', 'capture/hold.c',
-           '\t\trc = hold_judge_names(h, rules, f);\n\treturn rc;\n}\n\n/*\n'
-           ' * Without a writer',
-           '\t\trc = hold_judge_names(h, rules, f);\n'
-           '\theld_free(&h->held[ROLE_JOURNAL]);\n\treturn rc;\n}\n\n/*\n'
-           ' * Without a writer',
+controlled('no-journal-is-hot', 'journal-left-out', 'recover/journal.c',
+           '\tk->j->acct.state = "hot";\n',
+           '\tk->j->acct.state = "cold";\n',
            'the product is fooled: shows')
 
 controlled('super-journal-is-recovered', 'super-journal',
