@@ -18,6 +18,8 @@
 
 /* Between two of them whoever had main open for a moment may have gone. */
 #define LEASE_TRIES 3
+/* More of them, each after the last, before a stranger is believed. */
+#define STRANGER_LOOKS 3
 
 void
 hold_init(struct hold *h)
@@ -172,21 +174,27 @@ S_note_unseen(struct hold *h, struct fault *f)
 
 /*
  * A journal that was deleted since its name was looked up may have given its
- * inode's number to any file: then only main is asked for.
+ * inode's number to any file, and got it back since. So a stranger must be
+ * one at each of several looks; where the name moves only main is asked for.
  */
 static int
-S_judge_strangers(struct hold *h, const struct selection *s, struct fault *f)
+S_judge_strangers(struct hold *h, const struct selection *s,
+		  const struct inode_id *ids, size_t n, struct fault *f)
 {
-	const struct inode_id main = { s->dev, s->ino };
-	struct fault moved = FAULT_INIT;
 	int rc = hold_refuse_strangers(h, s, f);
 
-	if (rc != -FAULT_REFUSED || h->nnames == 0 ||
-	    names_still(&h->names[0], &moved) != -FAULT_UNSTABLE)
-		return rc;
-	*f = (struct fault)FAULT_INIT;
-	watch_end(&h->watch);
-	return hold_scan(h, &main, 1, f);
+	for (int i = 0; rc == -FAULT_REFUSED && i < STRANGER_LOOKS; i++) {
+		struct fault moved = FAULT_INIT;
+		bool still = h->nnames == 0 ||
+			     names_still(&h->names[0], &moved) !=
+			     -FAULT_UNSTABLE;
+
+		*f = (struct fault)FAULT_INIT;
+		rc = hold_scan(h, ids, still ? n : 1, f);
+		if (!rc)
+			rc = hold_refuse_strangers(h, s, f);
+	}
+	return rc;
 }
 
 int
@@ -211,7 +219,7 @@ hold_look(struct hold *h, const struct selection *s,
 	if (!rc)
 		rc = S_check_pids(h, s, rules, f);
 	if (!rc && !rules->displaced)
-		rc = S_judge_strangers(h, s, f);
+		rc = S_judge_strangers(h, s, ids, n, f);
 	for (size_t i = 0; rc == 0 && i < h->holders.count; i++)
 		if (h->holders.holder[i].writable &&
 		    hold_holds(&h->holders.holder[i], s->dev, s->ino))

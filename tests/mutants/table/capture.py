@@ -224,7 +224,7 @@ mutant('reused-pid-not-noticed', 'capture/holders.c',
        't_holders.c')
 
 mutant('a-number-is-a-file', 'capture/hold.c',
-       '\tif (rc != -FAULT_REFUSED || h->nnames == 0 ||\n',
-       '\tif (rc || h->nnames == 0 ||\n',
+       'rc == -FAULT_REFUSED && i < STRANGER_LOOKS; i++) {\n',
+       'rc == -FAULT_REFUSED && i < 0 * STRANGER_LOOKS; i++) {\n',
        'test_faults: the_number_of_a_journal_that_is_gone_means_nothing',
        'want (0, 6)')
