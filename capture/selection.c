@@ -88,6 +88,16 @@ S_select_displaced(struct selection *s, struct fault *f)
 	return 0;
 }
 
+/* Does this path lead to what was opened? */
+static bool
+S_leads_to(const struct selection *s, const char *path, int flags)
+{
+	struct stat st;
+
+	return fstatat(AT_FDCWD, path, &st, flags) == 0 &&
+	       st.st_dev == s->dev && st.st_ino == s->ino;
+}
+
 /*
  * The kernel tells the path below the root of the mounts that the file is
  * in. Through /proc/PID/root these are not ours: then what the caller wrote
@@ -98,10 +108,8 @@ S_path_from_here(struct selection *s, const char *db, struct fault *f)
 {
 	OWN_MEM(char, here);
 	char *path;
-	struct stat st;
 
-	if (s->symlink || (lstat(s->path, &st) == 0 &&
-			   st.st_dev == s->dev && st.st_ino == s->ino))
+	if (s->symlink || S_leads_to(s, s->path, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	here = db[0] == '/' ? strdup("") : realpath(".", NULL);
 	if (!here || asprintf(&path, "%s%s%s", here, *here ? "/" : "", db) < 0)
@@ -129,7 +137,9 @@ S_open_path(const char *db, bool *symlink)
  * Somebody may have shown us another file at the very open, and put the name
  * back: then the kernel knows what we got by another name than we asked for.
  * Whoever keeps it exchanged until now fails at the comparison of names with
- * held inodes, or has given the name another file for good.
+ * held inodes, or has given the name another file for good. In the mounts of
+ * another process (/proc/PID/root) the kernel's name leads nowhere from
+ * here, and what the caller wrote is all there is.
  */
 static int
 S_check_name(const struct selection *s, const char *db, struct fault *f)
@@ -141,6 +151,9 @@ S_check_name(const struct selection *s, const char *db, struct fault *f)
 	if (!asked && s->symlink)
 		return 0;
 	if (asked && strcmp(asked, s->path) == 0)
+		return 0;
+	if (!S_leads_to(s, s->path, AT_SYMLINK_NOFOLLOW) &&
+	    S_leads_to(s, db, 0))
 		return 0;
 	fault_set(f, FAULT_UNSTABLE, "the name %s changed while it was opened:"
 		  " what was opened is %s (%ju:%ju)", db, s->path,
