@@ -161,8 +161,11 @@ S_choose(const struct proof_image *g, size_t n, const struct proof_extent *x,
 		*from = copied - 1;
 	else
 		*from = before ? before - 1 : 0;
-	if (*to - *from > IMAGES_MAX)
+	/* What is left out may be the one that main holds. */
+	if (*to - *from > IMAGES_MAX) {
 		*from = *to - IMAGES_MAX;
+		*optional = true;
+	}
 }
 
 static int

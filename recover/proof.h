@@ -11,6 +11,8 @@
  *      was copied as a whole before the WAL was restarted. Only frames whose
  *      checksum follows from the frame before, and that a commit follows.
  *   4. Without a SHM, as in EXCLUSIVE mode, all frames are as in 2.
+ *   5. Of more than 16 images of a page the newest are looked at, and speak
+ *      against none.
  *   Journal: the records with a good checksum; those of a last segment that
  *   was not synced too.
  */

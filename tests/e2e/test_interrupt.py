@@ -32,14 +32,23 @@ def not_traced(pid):
         has(f.read(), 'TracerPid:\t0')
 
 
+def shortest(out, db):
+    """The time of a whole capture, so that most random instants within it
+    find one under way."""
+    times = []
+    for _ in range(5):
+        started = time.monotonic()
+        run('capture', '-o', f'{out}/p', db).expect(YES, NOT_CHECKED, 3)
+        times.append(time.monotonic() - started)
+        whole_or_nothing(out)
+    return min(times)
+
+
 @limit(300)
 def test_two_hundred_kills_at_random_instants_leave_the_writer_running():
     with folder() as d, folder() as out, Writer() as w:
         db = busy(d, w)
-        started = time.monotonic()
-        run('capture', '-o', f'{out}/p', db).expect(YES, NOT_CHECKED, 3)
-        whole = time.monotonic() - started
-        whole_or_nothing(out)
+        whole = shortest(out, db)
         r = random.Random(2)
         killed = 0
         for i in range(200):
@@ -62,10 +71,7 @@ def test_two_hundred_kills_at_random_instants_leave_the_writer_running():
 def test_a_signal_at_any_instant_resumes_the_writer_and_leaves_nothing(name):
     with folder() as d, folder() as out, Writer() as w:
         db = busy(d, w)
-        started = time.monotonic()
-        run('capture', '-o', f'{out}/p', db).expect(YES, NOT_CHECKED, 3)
-        whole = time.monotonic() - started
-        whole_or_nothing(out)
+        whole = shortest(out, db)
         r = random.Random(3)
         interrupted = 0
         for i in range(30):

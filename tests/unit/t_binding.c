@@ -216,6 +216,38 @@ what_survives_of_the_generation_before_binds_a_restarted_wal(void **state)
 	S_end(&p);
 }
 
+/*
+ * A checkpoint is under way and has copied nothing: main holds the image of
+ * the generation before, which is older than all that are looked at.
+ */
+static void
+images_that_are_too_many_speak_against_no_main(void **state)
+{
+	static const uint32_t attempted = 20;
+	struct pair p;
+	char path[256];
+	int fd;
+
+	(void)state;
+	S_pair(&p);
+	for (int i = 0; i < 2; i++) {
+		data_exec(p.db[i], "UPDATE t SET x = randomblob(600) WHERE "
+			  "id = 1; PRAGMA wal_checkpoint(RESTART)");
+		for (uint32_t k = 0; k < attempted; k++)
+			data_exec(p.db[i], "UPDATE t SET x = randomblob(600) "
+				  "WHERE id = 1");
+		(void)snprintf(path, sizeof(path), "%s-shm", p.path[i]);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		assert_true(fd >= 0);
+		/* nBackfillAttempted: wal.c, struct WalCkptInfo. */
+		assert_int_equal(pwrite(fd, &attempted, 4, 128), 4);
+		(void)close(fd);
+	}
+	S_bind(&p);
+	S_check_bound(&p);
+	S_end(&p);
+}
+
 static void
 a_damaged_tail_ends_the_evidence(void **state)
 {
@@ -380,6 +412,8 @@ main(void)
 		cmocka_unit_test(a_partial_checkpoint_counts_as_far_as_it_went),
 		cmocka_unit_test(
 		what_survives_of_the_generation_before_binds_a_restarted_wal),
+		cmocka_unit_test(
+			images_that_are_too_many_speak_against_no_main),
 		cmocka_unit_test(a_damaged_tail_ends_the_evidence),
 		cmocka_unit_test(copies_of_one_template_are_not_told_apart),
 		cmocka_unit_test(

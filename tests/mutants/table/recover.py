@@ -46,3 +46,9 @@ mutant('files-torn-is-lost', 'recover/wal.c',
        'test_wal_files: a_flip_in_the_last_frame_is_a_tail_without_shm_and_'
        'damage_with',
        'exit 4')
+
+mutant('cut-images-speak-against', 'recover/proof.c',
+       '\t\t*from = *to - IMAGES_MAX;\n\t\t*optional = true;\n',
+       '\t\t*from = *to - IMAGES_MAX;\n',
+       't_binding: images_that_are_too_many_speak_against_no_main',
+       't_binding.c')
