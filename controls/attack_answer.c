@@ -64,6 +64,7 @@ S_give(int listener, uint64_t id, uint64_t flags, int fd,
 	}
 	switch (errno) {
 	case ENOENT:
+	case ESRCH:		/* a signal took the call back meanwhile */
 		out->gone = true;
 		return 0;
 	case EMFILE:

@@ -387,7 +387,9 @@ def test_a_journal_that_persists_and_undoes_nothing_is_nothing_to_check():
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db', ('journal_mode=persist',))
         assert os.path.getsize(db + '-journal') > 0
-        same(capture(db, f'{d}/p')['not_checked'], [])
+        # Who may not see all processes is told so.
+        same([x for x in capture(db, f'{d}/p')['not_checked']
+              if x['what'] != 'holders'], [])
         same(query(f'{d}/p', SUM), [['20', '1000']])
 
 
