@@ -357,6 +357,16 @@ S_bind_content(const struct candidates *c, const int memory[CANDIDATES_MAX],
 	return rc;
 }
 
+/* By name alone: it undoes nothing, whosever it is. */
+static void
+S_find_empty_journal(const struct candidates *c, struct binding *b)
+{
+	for (size_t i = 1; i < c->count; i++)
+		if (c->list[i].held.role == ROLE_JOURNAL &&
+		    c->list[i].own_name && !candidate_has_content(&c->list[i]))
+			b->quiet = (int)i;
+}
+
 /* The memory tells it of every file that has content. */
 static int
 S_bind_memory(const struct candidates *c, const int memory[CANDIDATES_MAX],
@@ -365,14 +375,13 @@ S_bind_memory(const struct candidates *c, const int memory[CANDIDATES_MAX],
 	for (size_t i = 1; i < c->count; i++) {
 		const struct candidate *side = &c->list[i];
 
-		if (!candidate_has_content(side)) {
-			if (side->held.role == ROLE_JOURNAL && side->own_name)
-				b->quiet = (int)i;
-			continue;
-		}
-		if (memory[i] == 0)
+		/* An empty journal says whose lock is one of a journal. */
+		if (memory[i] == 0 && (candidate_has_content(side) ||
+				       side->held.role == ROLE_JOURNAL))
 			b->of[side->held.role] = (int)i;
 	}
+	if (b->of[ROLE_JOURNAL] == BIND_NOT_THERE)
+		S_find_empty_journal(c, b);
 	S_set_level(b, "writer-memory");
 	return 0;
 }
@@ -402,7 +411,9 @@ bind_is_open(const struct candidates *c)
 	if (S_is_sole(c))
 		return false;
 	for (size_t i = 1; i < c->count; i++)
-		if (candidate_has_content(&c->list[i]))
+		if (candidate_has_content(&c->list[i]) ||
+		    (c->list[i].held.role == ROLE_JOURNAL &&
+		     c->list[0].locks.exclusive))
 			return true;
 	return false;
 }
@@ -420,5 +431,7 @@ bind_sidecars(const struct candidates *c, const struct bind_writers *w,
 		return S_bind_several(c, w, deadline_ns, b, f);
 	if (S_is_sole(c))
 		S_bind_sole(c, b);
+	else
+		S_find_empty_journal(c, b);
 	return 0;
 }

@@ -396,3 +396,22 @@ def test_a_writer_that_is_killed_at_any_step_leaves_a_true_answer(call):
             same(os.listdir(out), [], f'left by {call} {nth}')
             same(captured(db, f'{out}/p'), [['20', '1000']], 'afterwards')
             os.unlink(f'{out}/p')
+
+
+@each(*[(mode, n) for mode in ('wal', 'delete', 'persist', 'truncate')
+        for n in (0, 1)])
+def test_several_databases_with_exclusive_locking_are_captured_as_browsers_hold(
+        case):
+    """The journals stay open, and every main is locked all the time."""
+    mode, which = case
+    with folder() as d, folder() as out, Writer() as w:
+        for i in range(2):
+            bank(w, f'{d}/Web Data {i}', ('locking_mode=exclusive',
+                                          f'journal_mode={mode}'), name=str(i))
+            w.sql(f'update acct set bal = {i + 1}', name=str(i))
+        w.sql('begin immediate', name='0')
+        w.sql('update acct set bal = 99', name='0')
+        r = run('capture', '-o', f'{out}/p', f'{d}/Web Data {which}')
+        r.expect(YES, NOT_CHECKED)
+        same(query(f'{out}/p', SUM)[0][1], str(20 * (which + 1)))
+        w.sql('commit', name='0')
