@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "warden/ended.h"
 #include "warden/place.h"
 #include "warden/seen.h"
 #include "warden/spawn.h"
@@ -110,46 +111,6 @@ S_said_fault(const struct warden *w, struct wire_frame *fr, struct fault *f)
 	return rc;
 }
 
-static int
-S_cpu_spent(const struct warden *w, struct fault *f)
-{
-	fault_set(f, FAULT_CAP,
-		  "the helper used up its %u s of processor time",
-		  w->cpu_seconds);
-	return fault_hint(f, "--time-limit SEC allows more");
-}
-
-static int
-S_killed_by(const struct warden *w, const struct spawn_end *e, int sig,
-	    struct fault *f)
-{
-	switch (sig) {
-	case SIGXCPU:
-		return S_cpu_spent(w, f);
-	case SIGKILL:
-		if (e->cpu_ns >= w->cpu_seconds * CLOCK_NS_PER_SEC)
-			return S_cpu_spent(w, f);
-		fault_set(f, FAULT_CAP,
-			  "the helper was killed from outside; most likely the"
-			  " machine or its control group ran out of memory"
-			  " below the memory limit of %llu MiB",
-			  (unsigned long long)(w->memory >> 20));
-		return fault_hint(f, "--memory-limit MIB asks for less");
-	case SIGSYS:
-		return fault_set(f, FAULT_SANDBOX,
-				 "the helper made a call that its sandbox"
-				 " forbids, and the kernel killed it: the"
-				 " evidence may have taken it over; nothing it"
-				 " answered counts");
-	default:
-		return fault_set(f, FAULT_TROUBLE,
-				 "the helper crashed (signal %d, %s) on this"
-				 " evidence; nothing else was harmed", sig,
-				 sigdescr_np(sig) ? sigdescr_np(sig)
-						  : "unknown");
-	}
-}
-
 /* Waits for its end: 0 where it exited with 0, else why it did not. */
 static int
 S_end(struct warden *w, struct fault *f)
@@ -161,15 +122,7 @@ S_end(struct warden *w, struct fault *f)
 	if (rc == 1)
 		return S_malformed(f, "it ended and the helper did not");
 	w->pid = 0;
-	if (rc)
-		return rc;
-	if (WIFSIGNALED(e.status))
-		return S_killed_by(w, &e, WTERMSIG(e.status), f);
-	if (WEXITSTATUS(e.status))
-		return fault_set(f, FAULT_TROUBLE,
-				 "the helper failed (exit status %d) and did"
-				 " not say why", WEXITSTATUS(e.status));
-	return 0;
+	return rc ? rc : ended_say(&e, w->cpu_seconds, w->memory, f);
 }
 
 /*

@@ -19,7 +19,7 @@ def injector(d):
         raise Skip('a sanitizer owns the calls that would be made to fail')
     cc = os.environ.get('CC') or need_tool('cc')
     so = f'{d}/inject.so'
-    subprocess.run([cc, '-shared', '-fPIC', '-O1', '-w', '-o', so,
+    subprocess.run([*cc.split(), '-shared', '-fPIC', '-O1', '-w', '-o', so,
                     f'{HERE}/fault_inject.c', '-ldl'], check=True)
     return so
 

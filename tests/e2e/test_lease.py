@@ -377,7 +377,7 @@ def test_the_command_line_keeps_the_handoff_in_its_bounds():
 def killer(d):
     cc = os.environ.get('CC') or need_tool('cc')
     so = f'{d}/kill.so'
-    subprocess.run([cc, '-shared', '-fPIC', '-O1', '-o', so,
+    subprocess.run([*cc.split(), '-shared', '-fPIC', '-O1', '-o', so,
                     f'{HERE}/lease_kill.c', '-ldl'], check=True)
     return so
 

@@ -14,7 +14,7 @@ mutant('uid-not-dropped', 'recover/jail.c',
        "root's ids or groups could be had again")
 
 mutant('parent-does-not-look', 'warden/warden.c',
-       '\t\trc = seen_check(new->pid, &want, &new->seen, f);\n',
+       '\t\trc = seen_check(w->pid, &w->want, &w->seen, f);\n',
        '\t\trc = 0;\n',
        't_warden: a_helper_without_a_jail_is_handed_nothing',
        't_warden.c')
