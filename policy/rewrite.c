@@ -16,6 +16,23 @@ struct rewrite {
 	bool *counts;		/* owned: which renames count here */
 };
 
+enum place_parent {
+	PLACE_NONE,
+	PLACE_NAME,		/* behind REFERENCES */
+	PLACE_OPEN,		/* behind the table that it names */
+	PLACE_COLUMNS,		/* those of that table */
+};
+
+/* Where in a text a token stands. */
+struct place {
+	bool table;		/* behind TABLE */
+	bool column;		/* at a column's name, before its type */
+	bool type, value;	/* of a column: no name of ours */
+	bool verbatim;
+	enum place_parent parent;
+	struct token named;	/* the parent, in AFTER */
+};
+
 /* Tokens up to end. */
 struct span {
 	const char *at, *end;
@@ -102,40 +119,121 @@ S_counts(const struct rewrite *w, const struct policy_rename *r)
 	       S_mentions(before, S_old_table(w->p, r->table));
 }
 
+/* AFTER's table has a column again that is called as this one was. */
 static bool
-S_same_token(const struct rewrite *w, const struct token *b,
-	     const struct token *a, bool table_name)
+S_lives_on(const struct rewrite *w, const struct policy_rename *one)
 {
-	if (b->kind == a->kind && b->len == a->len &&
-	    memcmp(b->at, a->at, a->len) == 0)
-		return true;
-	if (!S_identifier(a) ||
-	    !(S_identifier(b) || (table_name && b->kind == TOKEN_STRING)))
+	for (size_t i = 0; i < w->p->nrename; i++) {
+		const struct policy_rename *r = &w->p->rename[i];
+
+		if (r->table && strcasecmp(r->table, one->table) == 0 &&
+		    r != one && strcasecmp(r->to, one->from) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < w->p->ncolumn[POLICY_ADD_COLUMN]; i++) {
+		const struct policy_column *c =
+			&w->p->column[POLICY_ADD_COLUMN][i];
+
+		if (strcasecmp(c->table, one->table) == 0 &&
+		    strcasecmp(c->name, one->from) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The same word that means another column now is not the same. */
+static bool
+S_other_column(const struct rewrite *w, const struct token *t)
+{
+	if (!S_identifier(t))
 		return false;
 	for (size_t i = 0; i < w->p->nrename; i++) {
 		const struct policy_rename *r = &w->p->rename[i];
 
-		if (w->counts[i] && S_names(b, r->from, false) &&
-		    S_names(a, r->to, true))
+		if (w->counts[i] && r->table && S_names(t, r->from, false) &&
+		    S_lives_on(w, r))
 			return true;
 	}
 	return false;
 }
 
 static bool
-S_same_span(const struct rewrite *w, struct span b, struct span a)
+S_same_token(const struct rewrite *w, const struct token *b,
+	     const struct token *a, const struct place *at)
 {
+	if (b->kind == a->kind && b->len == a->len &&
+	    memcmp(b->at, a->at, a->len) == 0)
+		return at->verbatim || !S_other_column(w, b);
+	if (at->verbatim || !S_identifier(a) ||
+	    !(S_identifier(b) || (at->table && b->kind == TOKEN_STRING)))
+		return false;
+	for (size_t i = 0; i < w->p->nrename; i++) {
+		const struct policy_rename *r = &w->p->rename[i];
+
+		if (w->counts[i] && S_names(b, r->from, false) &&
+		    S_names(a, r->to, true) &&
+		    (at->parent != PLACE_COLUMNS || !r->table ||
+		     S_names(&at->named, r->table, false)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+S_is_one_of(const struct token *t, const char *const *words)
+{
+	while (*words && !token_is(t, *words))
+		words++;
+	return t->kind == TOKEN_WORD && *words;
+}
+
+/* What ends the type of a column. */
+static const char *const S_ends_type[] = {
+	"constraint", "primary", "not", "null", "unique", "check", "default",
+	"collate", "references", "generated", "as", NULL,
+};
+
+/* Where the token behind this pair stands. */
+static void
+S_step(struct place *at, const struct token *b, const struct token *a)
+{
+	static const char *const values[] = { "default", "collate", NULL };
+
+	at->table = token_is(b, "table");
+	at->type |= at->column;
+	at->column = false;
+	if (token_is(b, "references")) {
+		at->parent = PLACE_NAME;
+	} else if (at->parent == PLACE_NAME) {
+		at->parent = PLACE_OPEN;
+		at->named = *a;
+	} else if (at->parent == PLACE_OPEN && token_is(b, "(")) {
+		at->parent = PLACE_COLUMNS;
+	} else if (at->parent == PLACE_OPEN || token_is(b, ")")) {
+		at->parent = PLACE_NONE;
+	}
+	at->value = S_is_one_of(b, values);
+}
+
+/* column: it is the definition of one, whose type names nothing. */
+static bool
+S_same_span(const struct rewrite *w, struct span b, struct span a,
+	    bool column)
+{
+	struct place at = { .column = column };
 	struct token tb, ta;
-	bool table_name = false;
 
 	for (;;) {
 		bool more_b = S_next(&b, &tb), more_a = S_next(&a, &ta);
 
 		if (!more_b || !more_a)
 			return more_b == more_a;
-		if (!S_same_token(w, &tb, &ta, table_name))
+		if (at.type && S_is_one_of(&tb, S_ends_type))
+			at.type = false;
+		at.verbatim = at.type || at.value;
+		if (!S_same_token(w, &tb, &ta, &at))
 			return false;
-		table_name = token_is(&tb, "table");
+		S_step(&at, &tb, &ta);
 	}
 }
 
@@ -191,6 +289,14 @@ S_is_constraint(const struct token *t)
 	       (token_is(t, "constraint") || token_is(t, "primary") ||
 		token_is(t, "unique") || token_is(t, "check") ||
 		token_is(t, "foreign"));
+}
+
+static bool
+S_is_column(struct span item)
+{
+	struct token t;
+
+	return S_next(&item, &t) && !S_is_constraint(&t);
 }
 
 /* The declaration in a list that this part of a CREATE TABLE is about. */
@@ -306,8 +412,8 @@ S_same_parts(const struct rewrite *w, const struct parts *b,
 {
 	size_t ib = 0, ia = 0;
 
-	if (!S_same_span(w, b->head, a->head) ||
-	    !S_same_span(w, b->tail, a->tail))
+	if (!S_same_span(w, b->head, a->head, false) ||
+	    !S_same_span(w, b->tail, a->tail, false))
 		return false;
 	for (;;) {
 		const struct span *sb = S_kept(w, b, &ib);
@@ -315,7 +421,7 @@ S_same_parts(const struct rewrite *w, const struct parts *b,
 
 		if (!sb || !sa)
 			return sb == sa;
-		if (!S_same_span(w, *sb, *sa))
+		if (!S_same_span(w, *sb, *sa, S_is_column(*sb)))
 			return false;
 	}
 }
@@ -386,6 +492,7 @@ rewrite_explained(const struct policy *p, const struct changes_object *o,
 		return 0;
 	*explained = table && token_object(o->after) == TOKEN_OBJECT_TABLE
 		     ? S_same_tables(&w)
-		     : S_same_span(&w, S_whole(o->before), S_whole(o->after));
+		     : S_same_span(&w, S_whole(o->before), S_whole(o->after),
+				   false);
 	return 0;
 }

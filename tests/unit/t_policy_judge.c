@@ -93,6 +93,14 @@ static const struct {
 	{ "table", "CREATE TABLE job(usr", "CREATE TABLE jobs(user", false },
 	{ "table", "CREATE TABLE job(a, b)", "CREATE TABLE jobs(b, a)",
 	  false },
+	{ "table", "CREATE TABLE job(usr usr)",
+	  "CREATE TABLE jobs(user user)", false },
+	{ "table", "CREATE TABLE job(usr DEFAULT \"usr\")",
+	  "CREATE TABLE jobs(user DEFAULT \"user\")", false },
+	{ "table", "CREATE TABLE job(usr, p REFERENCES o(usr))",
+	  "CREATE TABLE jobs(user, p REFERENCES o(user))", false },
+	{ "table", "CREATE TABLE job(usr, p REFERENCES job(usr))",
+	  "CREATE TABLE jobs(user, p REFERENCES jobs(user))", true },
 };
 
 static void
