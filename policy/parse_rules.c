@@ -119,6 +119,9 @@ S_typed(struct policy *p, const cJSON *item, struct policy_rule *r,
 	}
 	if (!rc && json_find(item, "pattern"))
 		rc = json_get_text(&p->json, item, "pattern", &r->pattern, f);
+	if (!rc && r->pattern && strlen(r->pattern) > POLICY_GLOB_MAX)
+		rc = json_fault(&p->json, item, "pattern", f,
+				"longer than %u bytes", POLICY_GLOB_MAX);
 	return rc;
 }
 

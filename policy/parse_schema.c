@@ -260,6 +260,50 @@ S_rename(struct policy *p, const cJSON *obj, bool column, struct fault *f)
 					     RENAMES_MAX) : rc;
 }
 
+/* Does AFTER have something else by the old name, as the policy says? */
+static bool
+S_is_used_again(const struct policy *p, const struct policy_rename *r)
+{
+	for (size_t i = 0; i < p->nrename; i++) {
+		const struct policy_rename *o = &p->rename[i];
+
+		if (o != r && !o->table == !r->table &&
+		    (!r->table || strcasecmp(o->table, r->table) == 0) &&
+		    strcasecmp(o->to, r->from) == 0)
+			return true;
+	}
+	for (size_t i = 0; r->table && i < p->ncolumn[POLICY_ADD_COLUMN]; i++) {
+		const struct policy_column *c =
+			&p->column[POLICY_ADD_COLUMN][i];
+
+		if (strcasecmp(c->table, r->table) == 0 &&
+		    strcasecmp(c->name, r->from) == 0)
+			return true;
+	}
+	for (size_t i = 0; !r->table && i < p->nobject[POLICY_ADD_LIST]; i++)
+		if (strcasecmp(p->object[POLICY_ADD_LIST][i].name,
+			       r->from) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * A text that stays as it is would mean another column or table by the same
+ * word, and what does not differ never comes before the judge.
+ */
+static int
+S_check_old_names(const struct policy *p, struct fault *f)
+{
+	for (size_t i = 0; i < p->nrename; i++)
+		if (S_is_used_again(p, &p->rename[i]))
+			return json_fault(&p->json, p->rename[i].at, "from", f,
+					  "the old name is in use again: what"
+					  " unchanged text means by it can't be"
+					  " told; capture between the two"
+					  " steps");
+	return 0;
+}
+
 static int
 S_rename_lists(struct policy *p, const cJSON *schema, struct fault *f)
 {
@@ -306,5 +350,7 @@ parse_schema(struct policy *p, const cJSON *obj, struct fault *f)
 		rc = S_object_list(p, obj, (enum policy_object_list)i, f);
 	for (int i = 0; rc == 0 && i < POLICY_COLUMN_LISTS; i++)
 		rc = S_column_list(p, obj, (enum policy_column_list)i, f);
-	return rc ? rc : S_rename_lists(p, obj, f);
+	if (!rc)
+		rc = S_rename_lists(p, obj, f);
+	return rc ? rc : S_check_old_names(p, f);
 }

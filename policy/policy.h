@@ -26,6 +26,8 @@
 #define POLICY_NAME_MAX 1024u		/* bytes of any name */
 #define POLICY_PATTERNS_MAX 10000u	/* in all sections together */
 #define POLICY_BINDS_MAX 1000u
+/* Bytes: a match takes at most so many steps for each character of a text. */
+#define POLICY_GLOB_MAX 1024u
 
 struct policy_setting {
 	const char *name;

@@ -49,3 +49,10 @@ mutant('policy-add-wraps', 'policy/match.c',
        '\t\ttrue) &&\n',
        't_policy_match: add_takes_no_sum_that_overflows',
        't_policy_match.c')
+
+mutant('policy-old-name-again', 'policy/parse_schema.c',
+       '\t\tif (S_is_used_again(p, &p->rename[i]))\n',
+       '\t\tif (0 && S_is_used_again(p, &p->rename[i]))\n',
+       'test_policy: a_malformed_policy_is_exit_two_before_evidence_is_read'
+       '[names that are swapped]',
+       'want (2,)')
