@@ -124,11 +124,9 @@ S_pause_one(struct hold *h, const struct holder *who,
 	rc = hold_list_writer(h, &p, who, true, f);
 	if (rc || rules->survey)
 		return rc;
-	if (!h->began_ns) {
-		h->began_ns = clock_mono_ns();
-		h->deadline_ns = h->began_ns + rules->max_pause_ns;
-	}
 	rc = pause_add(h->pause, &h->procs[h->nprocs - 1], stop_by, f);
+	h->began_ns = pause_began_ns(h->pause);
+	h->deadline_ns = h->began_ns + rules->max_pause_ns;
 	if (!rc)
 		h->writers.writer[h->writers.count - 1].threads =
 			pause_threads(h->pause, p.pid);

@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "capture/threads.h"
 #include "capture/tracer.h"
 
@@ -27,6 +28,7 @@ struct target {
 struct pause {
 	struct target *target;
 	size_t count;
+	uint64_t began_ns;
 };
 
 int
@@ -134,10 +136,18 @@ pause_add(struct pause *p, const struct proc *who, uint64_t deadline_ns,
 	if (rc)
 		return rc;
 	t->deadline_ns = deadline_ns;
+	if (!p->began_ns)
+		p->began_ns = clock_mono_ns();
 	rc = tracer_call(t->tracer, S_stop, S_reap, t, f);
 	if (rc)
 		S_end(p, t);
 	return rc;
+}
+
+uint64_t
+pause_began_ns(const struct pause *p)
+{
+	return p->began_ns;
 }
 
 int

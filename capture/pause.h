@@ -34,6 +34,10 @@ struct pause;
 int
 pause_new(struct pause **p, struct fault *f);
 
+/* When the first stop was asked for, by clock_mono_ns; 0: none was. */
+uint64_t
+pause_began_ns(const struct pause *p);
+
 /*
  * Stops every thread of the process until none is new. On failure nothing
  * of this process is held any longer; others stay paused.

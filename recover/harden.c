@@ -15,7 +15,7 @@
 #include "reply/wire.h"
 
 #define CACHE_SMALL_KIB 8192u
-#define CACHE_MAX_KIB (64u << 10)
+#define CACHE_MAX_KIB (48u << 10)
 #define CACHE_SHARE 16u
 #define MEMDB_MAX (1ll << 46)
 
