@@ -54,8 +54,8 @@ struct args_usage {
 	int min_operands, max_operands;
 	const char *statuses;		/* lines of help */
 	const char *example;		/* one line */
-	/* Another program reads the words: runs it, returns on failure only. */
-	int (*instead)(int argc, char **argv, struct fault *f);
+	/* Or NULL. Opens the program (O_PATH) that reads the words instead. */
+	int (*instead)(int *program, struct fault *f);
 };
 
 struct args {

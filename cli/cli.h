@@ -38,6 +38,13 @@ extern const struct command cli_commands[];
 const struct command *
 cli_find(const char *name);
 
+/*
+ * The program behind a command takes this process over, so signals, status
+ * and output are its own. Returns on failure only.
+ */
+int
+cli_hand_over(const struct args_usage *u, char **argv, struct fault *f);
+
 #define CLI_COMMAND(name) \
 	extern const struct args_usage name##_usage; \
 	int cmd_##name(const struct args *a, FILE *out, \

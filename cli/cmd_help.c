@@ -54,7 +54,7 @@ cmd_help(const struct args *a, FILE *out, enum cli_status *status,
 		return fault_hint(f, "try 'holdfast help'");
 	}
 	if (c->usage->instead)
-		return c->usage->instead(2, (char *[]){
+		return cli_hand_over(c->usage, (char *[]){
 			a->operand[0], (char[]){ "--help" }, NULL }, f);
 	args_print_help(c->usage, out);
 	return 0;

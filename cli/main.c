@@ -1,6 +1,7 @@
 /*
  * main.c - the table of subcommands; alone reports faults and exits
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/own.h"
 #include "cli/cli.h"
 #include "cli/report.h"
 
@@ -53,6 +55,21 @@ S_fill_standard_descriptors(void)
 			_exit(CLI_TROUBLE);
 }
 
+int
+cli_hand_over(const struct args_usage *u, char **argv, struct fault *f)
+{
+	OWN_FD(program);
+	int rc = u->instead(&program, f);
+
+	if (rc)
+		return rc;
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_DFL);
+	(void)fexecve(program, argv, environ);
+	return fault_sys(f, FAULT_TROUBLE, errno, "run the program of '%s'",
+			 u->name);
+}
+
 static enum cli_status
 S_run(int argc, char **argv, struct fault *f)
 {
@@ -72,7 +89,7 @@ S_run(int argc, char **argv, struct fault *f)
 	}
 	if (c->usage->instead)
 		return report_status((enum fault_code)
-				     -c->usage->instead(argc, argv, f));
+				     -cli_hand_over(c->usage, argv, f));
 	rc = digest_setup(f);
 	if (!rc)
 		rc = args_parse(c->usage, argc, argv, &a, f);
