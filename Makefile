@@ -47,8 +47,8 @@ sources = $(sort $(wildcard $(1)/*.c))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(call sources,$(1)))
 
 COMMON := $(call objects,base) $(call objects,reply)
-FRONT := $(call objects,cli) $(call objects,capture) $(call objects,warden) \
-	$(call objects,json) $(call objects,policy)
+FRONT := $(call objects,cli) $(call objects,capture) $(call objects,packet) \
+	$(call objects,warden) $(call objects,json) $(call objects,policy)
 HELPER := $(call objects,helper) $(call objects,recover) $(call objects,verify)
 # No libcrypto here: loading it would cost more than a lease does.
 LEASE := $(call objects,lease)

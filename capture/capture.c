@@ -16,9 +16,9 @@
 #include "base/own.h"
 #include "capture/hold.h"
 #include "capture/inspect.h"
-#include "capture/packet_write.h"
 #include "capture/result.h"
 #include "capture/signals.h"
+#include "packet/packet_write.h"
 
 /* Tries for a moment that can be captured, within --timeout. */
 #define ATTEMPTS_MAX 64u

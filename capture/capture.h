@@ -18,8 +18,8 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "base/role.h"
-#include "capture/notes.h"
-#include "capture/writers.h"
+#include "packet/notes.h"
+#include "packet/writers.h"
 
 struct capture_request {
 	const char *db;			/* selects an inode, no more */

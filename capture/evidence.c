@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "capture/hold.h"
-#include "capture/packet.h"
+#include "packet/packet.h"
 
 struct evidence {
 	struct held file;	/* the packet */

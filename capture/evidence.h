@@ -16,7 +16,7 @@
 
 #include "base/fault.h"
 #include "base/role.h"
-#include "capture/notes.h"
+#include "packet/notes.h"
 #include "reply/ask.h"
 
 #define EVIDENCE_FDS ROLE_COUNT

@@ -30,13 +30,13 @@
 #include "capture/holders.h"
 #include "capture/memory_bind.h"
 #include "capture/names.h"
-#include "capture/notes.h"
 #include "capture/pause.h"
 #include "capture/proc.h"
 #include "capture/selection.h"
 #include "capture/signals.h"
 #include "capture/watch.h"
-#include "capture/writers.h"
+#include "packet/notes.h"
+#include "packet/writers.h"
 
 struct hold_rules {
 	const pid_t *pids;	/* only these may be paused; none: all */

@@ -15,7 +15,7 @@
 
 #include "base/fault.h"
 #include "capture/hold.h"
-#include "capture/packet_write.h"
+#include "packet/packet_write.h"
 #include "warden/warden.h"
 
 struct inspection {

@@ -14,7 +14,7 @@
 
 #include "base/fault.h"
 #include "capture/held.h"
-#include "capture/notes.h"
+#include "packet/notes.h"
 
 /*
  * 0: from the directory dirfd (O_PATH is enough) up to the root each one

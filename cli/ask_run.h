@@ -13,9 +13,9 @@
 
 #include "base/fault.h"
 #include "capture/evidence.h"
-#include "capture/notes.h"
 #include "cli/args.h"
 #include "cli/facts.h"
+#include "packet/notes.h"
 #include "reply/ask.h"
 #include "reply/wire.h"
 #include "warden/warden.h"

@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "base/cell.h"
-#include "capture/notes.h"
+#include "packet/notes.h"
 
 struct ndjson {
 	FILE *to;	/* borrowed */

@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-#include "capture/notes.h"
 #include "cli/ask_run.h"
 #include "cli/cli.h"
 #include "cli/ndjson.h"
+#include "packet/notes.h"
 
 /* "not checked: WHAT: WHY", one line each. */
 void

@@ -1,5 +1,5 @@
 /*
- * f_manifest.c - fuzzes json/ and capture/manifest.h's reader
+ * f_manifest.c - fuzzes json/ and packet/manifest.h's reader
  *
  * What the reader takes must be read again from what the writer makes of
  * it, and be written the same.
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "capture/manifest.h"
+#include "packet/manifest.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

@@ -1,5 +1,5 @@
 /*
- * f_tar.c - fuzzes capture/tar.h's decoder, and packet_open over whole files
+ * f_tar.c - fuzzes packet/tar.h's decoder, and packet_open over whole files
  *
  * What the decoder takes must be exactly what the encoder makes of it.
  */
@@ -12,8 +12,8 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "capture/packet.h"
-#include "capture/tar.h"
+#include "packet/packet.h"
+#include "packet/tar.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);

@@ -1,5 +1,5 @@
 /*
- * t_manifest.c - capture/manifest.h: what is written is what is read
+ * t_manifest.c - packet/manifest.h: what is written is what is read
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "capture/manifest.h"
+#include "packet/manifest.h"
 
 static void
 S_fill(struct manifest *m)

@@ -1,5 +1,5 @@
 /*
- * t_packet.c - capture/packet_write.h and packet.h: whole, or nothing
+ * t_packet.c - packet/packet_write.h and packet.h: whole, or nothing
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,10 +24,10 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "capture/packet.h"
-#include "capture/packet_layout.h"
-#include "capture/packet_write.h"
-#include "capture/tar.h"
+#include "packet/packet.h"
+#include "packet/packet_layout.h"
+#include "packet/packet_write.h"
+#include "packet/tar.h"
 #include "tests/unit/skipped.h"
 
 #define NOW_NS 1769860800123456789ull

@@ -1,5 +1,5 @@
 /*
- * t_stage.c - capture/stage.h: the two reads and the hashing
+ * t_stage.c - packet/stage.h: the two reads and the hashing
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/own.h"
-#include "capture/stage.h"
+#include "packet/stage.h"
 #include "reply/ask.h"
 
 #define LARGE (5u << 20)

@@ -1,5 +1,5 @@
 /*
- * t_tar.c - capture/tar.h: headers that can be spelled in one way only
+ * t_tar.c - packet/tar.h: headers that can be spelled in one way only
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "capture/tar.h"
+#include "packet/tar.h"
 #include "tests/unit/skipped.h"
 
 static void

@@ -1,7 +1,7 @@
 /*
  * packet_write.c - makes one packet, which appears whole or not at all
  */
-#include "capture/packet_write.h"
+#include "packet/packet_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include "base/io.h"
 #include "base/own.h"
 #include "base/publish.h"
-#include "capture/packet_layout.h"
-#include "capture/tar.h"
+#include "packet/packet_layout.h"
+#include "packet/tar.h"
 
 #define DEFAULT_ENDING ".holdfast"
 

@@ -1,7 +1,7 @@
 /*
  * manifest.c - what a packet says about itself: the value
  */
-#include "capture/manifest.h"
+#include "packet/manifest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

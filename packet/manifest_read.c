@@ -3,14 +3,14 @@
  *
  * Trust: the bytes may be the attacker's.
  */
-#include "capture/manifest.h"
+#include "packet/manifest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/own.h"
-#include "capture/tar.h"
 #include "json/json.h"
+#include "packet/tar.h"
 
 static const struct json_rules rules = {
 	.bytes = MANIFEST_BYTES_MAX,

@@ -1,8 +1,8 @@
 /*
  * notes.h - what could not be checked, and why
  */
-#ifndef CAPTURE_NOTES_H
-#define CAPTURE_NOTES_H
+#ifndef PACKET_NOTES_H
+#define PACKET_NOTES_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /*
  * writers.h - the processes that hold a database, and what each holds
  */
-#ifndef CAPTURE_WRITERS_H
-#define CAPTURE_WRITERS_H
+#ifndef PACKET_WRITERS_H
+#define PACKET_WRITERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

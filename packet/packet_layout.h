@@ -5,8 +5,8 @@
  * time alone: the writer lays out what it is going to write, the reader what
  * it must find.
  */
-#ifndef CAPTURE_PACKET_LAYOUT_H
-#define CAPTURE_PACKET_LAYOUT_H
+#ifndef PACKET_PACKET_LAYOUT_H
+#define PACKET_PACKET_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #include "base/fault.h"
 #include "base/role.h"
-#include "capture/tar.h"
+#include "packet/tar.h"
 #include "reply/ask.h"
 
 #define PACKET_FOLDER "db/"

@@ -6,7 +6,7 @@
  * lane read is still there when it writes or compares. Reading the staged
  * copy with pread costs little more than a mapping would, and can't fault.
  */
-#include "capture/stage.h"
+#include "packet/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
  * manifest_write.c - a manifest as JSON
  */
-#include "capture/manifest.h"
+#include "packet/manifest.h"
 
 #include <string.h>
 

@@ -10,8 +10,8 @@
  *
  * Lifecycle: manifest_init, then fill it or manifest_read, manifest_free.
  */
-#ifndef CAPTURE_MANIFEST_H
-#define CAPTURE_MANIFEST_H
+#ifndef PACKET_MANIFEST_H
+#define PACKET_MANIFEST_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -23,8 +23,8 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "base/role.h"
-#include "capture/notes.h"
-#include "capture/writers.h"
+#include "packet/notes.h"
+#include "packet/writers.h"
 
 #define MANIFEST_FORMAT "holdfast-packet/1"
 #define MANIFEST_BYTES_MAX (16u << 20)

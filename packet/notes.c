@@ -1,7 +1,7 @@
 /*
  * notes.c - what could not be checked, and why
  */
-#include "capture/notes.h"
+#include "packet/notes.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * find the manifest; then the whole layout is made again from the manifest,
  * and what was walked must be exactly that.
  */
-#include "capture/packet.h"
+#include "packet/packet.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,8 +15,8 @@
 
 #include "base/io.h"
 #include "base/own.h"
-#include "capture/packet_layout.h"
-#include "capture/tar.h"
+#include "packet/packet_layout.h"
+#include "packet/tar.h"
 
 struct packet {
 	struct manifest manifest;

@@ -1,7 +1,7 @@
 /*
  * packet_layout.c - where everything stands in a packet
  */
-#include "capture/packet_layout.h"
+#include "packet/packet_layout.h"
 
 #include <stdio.h>
 #include <string.h>

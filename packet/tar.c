@@ -1,7 +1,7 @@
 /*
  * tar.c - canonical tar headers of a packet's members
  */
-#include "capture/tar.h"
+#include "packet/tar.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
  * writers.c - the processes that hold a database, and what each holds
  */
-#include "capture/writers.h"
+#include "packet/writers.h"
 
 #include <stdlib.h>
 

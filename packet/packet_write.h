@@ -11,8 +11,8 @@
  * Headers and hashes are written by packet_writer_finish, since the pause
  * has no time for them.
  */
-#ifndef CAPTURE_PACKET_WRITE_H
-#define CAPTURE_PACKET_WRITE_H
+#ifndef PACKET_PACKET_WRITE_H
+#define PACKET_PACKET_WRITE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +21,8 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "base/role.h"
-#include "capture/manifest.h"
-#include "capture/stage.h"
+#include "packet/manifest.h"
+#include "packet/stage.h"
 #include "reply/ask.h"
 
 struct packet_writer;

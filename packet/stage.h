@@ -7,8 +7,8 @@
  * and print nothing. A stage has a thread of its own: what must be called
  * from one thread (ptrace) is not touched by it.
  */
-#ifndef CAPTURE_STAGE_H
-#define CAPTURE_STAGE_H
+#ifndef PACKET_STAGE_H
+#define PACKET_STAGE_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * manifest.json. Every header is canonical: a reader makes it again from
  * the manifest and compares the bytes.
  */
-#ifndef CAPTURE_PACKET_H
-#define CAPTURE_PACKET_H
+#ifndef PACKET_PACKET_H
+#define PACKET_PACKET_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "base/digest.h"
 #include "base/fault.h"
 #include "base/role.h"
-#include "capture/manifest.h"
+#include "packet/manifest.h"
 #include "reply/ask.h"
 
 /*

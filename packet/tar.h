@@ -17,8 +17,8 @@
  * A header follows from where it stands, the name, the size and the time. So
  * a reader decodes these, makes the header again and compares every byte.
  */
-#ifndef CAPTURE_TAR_H
-#define CAPTURE_TAR_H
+#ifndef PACKET_TAR_H
+#define PACKET_TAR_H
 
 #include <stddef.h>
 #include <stdint.h>
