@@ -38,7 +38,23 @@ S_side(FILE *to, const struct violation_cell *c)
 	if (c->there)
 		S_cell(to, c);
 	else
-		(void)fputs("(none)", to);
+		(void)fputs("(no column)", to);
+}
+
+/* As diff writes them: "balance 700 → 650", or "balance=650" of a row that
+   is on one side. */
+static void
+S_cells(FILE *to, const struct violation *v)
+{
+	if (v->one_row) {
+		(void)fputc('=', to);
+		S_cell(to, v->after.there ? &v->after : &v->before);
+		return;
+	}
+	(void)fputc(' ', to);
+	S_side(to, &v->before);
+	(void)fputs(VERDICT_ARROW, to);
+	S_side(to, &v->after);
 }
 
 /* "balance 700 → 650: a row changed, and none may" */
@@ -47,12 +63,8 @@ S_detail(FILE *to, const struct violation *v)
 {
 	if (v->column) {
 		escape_puts(to, v->column);
-		if (v->before.there || v->after.there) {
-			(void)fputc(' ', to);
-			S_side(to, &v->before);
-			(void)fputs(VERDICT_ARROW, to);
-			S_side(to, &v->after);
-		}
+		if (v->before.there || v->after.there)
+			S_cells(to, v);
 		(void)fputs(": ", to);
 	}
 	escape_puts(to, v->detail);
@@ -95,6 +107,35 @@ S_json_detail(struct ndjson *j, const struct violation *v)
 	free(text);
 }
 
+/* false: nothing gave it a value. */
+static bool
+S_bound(const struct policy_bind *b, struct cell *c)
+{
+	const unsigned char *at = b->cell;
+	struct fault f = FAULT_INIT;
+
+	return b->cell && !cell_get(&at, b->cell + b->len, c, &f);
+}
+
+static void
+S_json_bind(struct ndjson *j, const struct policy *p,
+	    const struct policy_bind *b)
+{
+	char pointer[JSON_POINTER_MAX];
+	struct cell c;
+
+	ndjson_open(j, NULL, '{');
+	ndjson_text(j, "name", b->name);
+	ndjson_bool(j, "given", b->given);
+	if (S_bound(b, &c))
+		ndjson_cell(j, "value", &c);
+	if (b->bound_at) {
+		json_pointer(&p->json, b->bound_at, pointer);
+		ndjson_text(j, "pointer", pointer);
+	}
+	ndjson_close(j, '}');
+}
+
 static void
 S_json_violation(struct ndjson *j, const struct violation *v)
 {
@@ -123,6 +164,10 @@ verdict_json(FILE *out, const struct verdict *v)
 	for (size_t i = 0; i < v->policy->ntable; i++)
 		if (v->policy->table[i].any)
 			ndjson_text(&j, NULL, v->policy->table[i].name);
+	ndjson_close(&j, ']');
+	ndjson_open(&j, "binds", '[');
+	for (size_t i = 0; i < v->policy->nbind; i++)
+		S_json_bind(&j, v->policy, &v->policy->bind[i]);
 	ndjson_close(&j, ']');
 	ndjson_open(&j, "violations", '[');
 	for (size_t i = 0; i < all->n; i++)
@@ -174,6 +219,31 @@ S_policy(FILE *out, const struct verdict *v)
 	(void)fputs("policy ", out);
 	escape_puts(out, v->args->policy);
 	(void)fprintf(out, "  sha256 %s\n", hex);
+}
+
+/* "bind order = 41 (given)": what the verdict took from whom. */
+static void
+S_bind(FILE *out, const struct policy *p, const struct policy_bind *b)
+{
+	struct violation_cell value = { .there = false };
+	char pointer[JSON_POINTER_MAX];
+
+	(void)fputs("bind ", out);
+	escape_puts(out, b->name);
+	if (S_bound(b, &value.cell)) {
+		(void)fputs(" = ", out);
+		S_cell(out, &value);
+	}
+	if (b->given) {
+		(void)fputs(" (given)\n", out);
+	} else if (b->bound_at) {
+		json_pointer(&p->json, b->bound_at, pointer);
+		(void)fputs(" (free: from the row of ", out);
+		escape_puts(out, pointer);
+		(void)fputs(")\n", out);
+	} else {
+		(void)fputs(" (free: no row gave it a value)\n", out);
+	}
 }
 
 static bool
@@ -245,6 +315,8 @@ verdict_text(FILE *out, const struct verdict *v)
 	S_evidence(out, v, "before", 0);
 	S_evidence(out, v, "after ", 1);
 	S_policy(out, v);
+	for (size_t i = 0; i < v->policy->nbind; i++)
+		S_bind(out, v->policy, &v->policy->bind[i]);
 	S_tables(out, v);
 	for (size_t i = 0; i < all->n; i++)
 		S_violation(out, &all->item[i]);

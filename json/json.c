@@ -13,6 +13,7 @@
 #include "json/scan.h"
 
 #define KEY64_MAX 64u
+#define JSON_SENTENCE_MAX 512u
 
 struct pointer {
 	char text[JSON_POINTER_MAX];	/* cut short where it would be longer */
@@ -87,7 +88,7 @@ json_fault(const struct json *j, const cJSON *item, const char *key,
 	   struct fault *f, const char *fmt, ...)
 {
 	struct pointer p = { .len = 0 };
-	char what[256];
+	char what[JSON_SENTENCE_MAX];
 	va_list ap;
 
 	if (j->root && item)
@@ -356,18 +357,34 @@ json_get_name(const struct json *j, const cJSON *obj, const char *key,
 	return rc;
 }
 
+/* "a, b, c", cut short where it would be longer. */
+static void
+S_join(const char *const *words, char *text, size_t room)
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (; *words && n < room; words++)
+		n += (size_t)snprintf(text + n, room - n, "%s%s",
+				      n ? ", " : "", *words);
+}
+
 int
 json_only(const struct json *j, const cJSON *obj, const char *const *keys,
 	  struct fault *f)
 {
+	char known[JSON_SENTENCE_MAX / 2];
+
 	for (const cJSON *c = obj->child; c; c = c->next) {
 		const char *const *k = keys;
 
 		while (*k && strcmp(*k, c->string) != 0)
 			k++;
-		if (!*k)
-			return json_fault(j, c, NULL, f,
-					  "no such key is known here");
+		if (*k)
+			continue;
+		S_join(keys, known, sizeof(known));
+		return json_fault(j, c, NULL, f, "no such key is known here,"
+				  " only %s", known);
 	}
 	return 0;
 }

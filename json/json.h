@@ -96,7 +96,8 @@ json_get_name(const struct json *j, const cJSON *obj, const char *key,
 const cJSON *
 json_find(const cJSON *obj, const char *key);
 
-/* j->code where obj has a key that is not in the NULL-terminated list. */
+/* j->code where obj has a key that is not in the NULL-terminated list, which
+   the fault names. */
 int
 json_only(const struct json *j, const cJSON *obj, const char *const *keys,
 	  struct fault *f);

@@ -142,6 +142,32 @@ S_bind_cell(struct policy_bind *b, const char *text, struct fault *f)
 	return 0;
 }
 
+/* Which names there are: as many as a hint has room for. */
+static int
+S_no_such_bind(const struct policy *p, const char *word, size_t n,
+	       struct fault *f)
+{
+	struct buf names = BUF_INIT(FAULT_HINT_MAX / 2);
+	size_t i = 0;
+
+	while (i < p->nbind && !buf_printf(&names, f, "%s%s", i ? ", " : "",
+					   p->bind[i].name))
+		i++;
+	(void)fault_set(f, FAULT_USAGE, "--bind %.*s: no pattern of the policy"
+			" uses this name", (int)n, word);
+	if (i == 0)
+		(void)fault_hint(f, "the policy has %s", p->nbind
+				 ? "other names" : "no names");
+	else if (i == p->nbind)
+		(void)fault_hint(f, "the policy's names: %.*s",
+				 (int)names.len, names.data);
+	else
+		(void)fault_hint(f, "the policy's names: %.*s and %zu more",
+				 (int)names.len, names.data, p->nbind - i);
+	buf_free(&names);
+	return -FAULT_USAGE;
+}
+
 static int
 S_bind(struct policy *p, const char *word, struct fault *f)
 {
@@ -157,8 +183,7 @@ S_bind(struct policy *p, const char *word, struct fault *f)
 	       (strlen(b->name) != n || memcmp(b->name, word, n)))
 		b++;
 	if (b == p->bind + p->nbind)
-		return fault_set(f, FAULT_USAGE, "--bind %.*s: no pattern of"
-				 " the policy uses this name", (int)n, word);
+		return S_no_such_bind(p, word, n, f);
 	if (b->given)
 		return fault_set(f, FAULT_USAGE, "--bind %.*s: given twice",
 				 (int)n, word);

@@ -207,9 +207,10 @@ S_matcher(struct policy *p, const cJSON *item, enum parse_place place,
 		return S_same(p, item, r, f);
 	if (json_find(item, "type"))
 		return S_typed(p, item, r, f);
-	return json_fault(&p->json, item, NULL, f,
-			  "must be a cell, or have \"type\", \"bind\", \"add\""
-			  " or \"same\"");
+	return json_fault(&p->json, item, NULL, f, "no such matcher is known"
+			  " here: it must be a cell, or have \"type\"%s",
+			  changed ? ", \"bind\", \"add\" or \"same\""
+				  : " or \"bind\"");
 }
 
 int

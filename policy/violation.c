@@ -132,6 +132,7 @@ S_fill(struct violation *v, const struct violation_at *at, const char *detail,
 
 	json_pointer(at->json, at->sentence, pointer);
 	v->rule = at->rule;
+	v->one_row = at->row && at->row->change != WIRE_CHANGED;
 	v->detail = strdup(detail);
 	v->pointer = strdup(pointer);
 	v->table = table ? strdup(table) : NULL;

@@ -64,6 +64,7 @@ struct violation {
 	struct violation_key *key;	/* owned */
 	uint32_t nkey;
 	struct violation_cell before, after;
+	bool one_row;		/* it is on one side only */
 	uint64_t more;		/* alike, not kept */
 	unsigned char *bytes;	/* owned: what the cells point to */
 };

@@ -403,6 +403,47 @@ def test_a_name_in_each_is_given_from_outside():
         verify(d, T, INSERT, doc, '--bind', 'x=["text","old"]').expect(NO)
 
 
+BINDS = {
+    'none given': (
+     (), "bind a = 'new' (free: from the row of"
+     ' /tables/t/added/rows/0)\n'
+     'bind n = NULL (free: from the row of /tables/t/added/rows/0)\n',
+     [{'name': 'a', 'given': False, 'value': ['text', 'new'],
+       'pointer': '/tables/t/added/rows/0'},
+      {'name': 'n', 'given': False, 'value': None,
+       'pointer': '/tables/t/added/rows/0'}], YES),
+    'one given': (
+     ('a=["text","new"]',), "bind a = 'new' (given)\n"
+     'bind n = NULL (free: from the row of /tables/t/added/rows/0)\n',
+     [{'name': 'a', 'given': True, 'value': ['text', 'new']},
+      {'name': 'n', 'given': False, 'value': None,
+       'pointer': '/tables/t/added/rows/0'}], YES),
+    'one given that no row has': (
+     ('a=["text","old"]',), "bind a = 'old' (given)\n"
+     'bind n (free: no row gave it a value)\n',
+     [{'name': 'a', 'given': True, 'value': ['text', 'old']},
+      {'name': 'n', 'given': False}], NO),
+    'all given': (
+     ('n=null', 'a=["text","new"]'),
+     "bind a = 'new' (given)\nbind n = NULL (given)\n",
+     [{'name': 'a', 'given': True, 'value': ['text', 'new']},
+      {'name': 'n', 'given': True, 'value': None}], YES),
+}
+
+
+@each(*BINDS)
+def test_a_verdict_says_which_names_were_given_and_which_were_free(which):
+    given, words, binds, status = BINDS[which]
+    doc = rows('added', rows=[{'v': {'bind': 'a'}, 'w': {'bind': 'n'}}])
+    options = [x for word in given for x in ('--bind', word)]
+    with folder() as d:
+        r = verify(d, T, INSERT.replace('1)', 'null)'), doc, *options)
+        same(r.expect(status).summary()['binds'], binds)
+        text = run('verify', '--policy', f'{d}/policy.json', *options,
+                   f'{d}/a.db', f'{d}/b.db').expect(status).out
+        has(text, words)
+
+
 GOOD = {
     'policy': 'holdfast-policy/1',
     'settings': {'user_version': {'from': 0, 'to': 2}},
@@ -439,12 +480,35 @@ MALFORMED = {
     'a doubled key': ('{"policy":"holdfast-policy/1","policy":1}',
                       '/policy: the key is there twice'),
     'another format': (put(('policy',), 'x'), '/policy: '),
-    'an unknown key': (put(('table',), {}), '/table: no such key'),
+    'an unknown key': (put(('table',), {}), '/table: no such key is known'
+                       ' here, only policy, settings, schema, tables\n'),
     'wrong case': (put(('Settings',), {}), '/Settings: no such key'),
+    'a key of the schema': (put(('schema', 'remove'), []), '/schema/remove: '
+                            'no such key is known here, only add, drop,'
+                            ' change, add_column, drop_column,'
+                            ' rename_column, rename_table\n'),
     'a key of a section': (put((*WHERE, 'Count'), 1),
-                           '/tables/t/changed/Count: '),
+                           '/tables/t/changed/Count: no such key is known'
+                           ' here, only count, rows, each, columns\n'),
+    'a key of a matcher': (put((*WHERE, 'rows', 0, 'set', 'v'),
+                               {'type': 'text', 'max': 1}),
+                           '/tables/t/changed/rows/0/set/v/max: no such key'
+                           ' is known here, only type, length, pattern\n'),
+    'a matcher': (put((*WHERE, 'rows', 0, 'set', 'v'), {'glob': 'x'}),
+                  '/tables/t/changed/rows/0/set/v: no such matcher is known'
+                  ' here: it must be a cell, or have "type", "bind", "add"'
+                  ' or "same"\n'),
+    'a matcher of a key': (put((*WHERE, 'rows', 0, 'key', 'id'), {'x': 1}),
+                           '/tables/t/changed/rows/0/key/id: no such matcher'
+                           ' is known here: it must be a cell, or have'
+                           ' "type" or "bind"\n'),
+    'a type of cells': (put((*WHERE, 'rows', 0, 'set', 'v'),
+                            {'type': 'number'}),
+                        '/tables/t/changed/rows/0/set/v/type: must be int,'
+                        ' real, text, blob or null\n'),
     'a setting': (put(('settings', 'x'), {'from': 1, 'to': 2}),
-                  '/settings/x: '),
+                  '/settings/x: no such key is known here, only user_version,'
+                  ' application_id, auto_vacuum, page_size, encoding\n'),
     'a setting without change': (
         put(('settings', 'user_version', 'to'), 0), '/settings/user_version'),
     'an integer in a string': (put((*WHERE, 'count'), '1'),
@@ -522,6 +586,28 @@ def test_a_bind_that_is_wrong_or_unused_is_exit_two(word):
         has(r.err, f'--bind {word.split("=")[0]}')
 
 
+NAMES = {
+    'one': (['x'], "the policy's names: x\n"),
+    'two': (['b', 'a'], "the policy's names: b, a\n"),
+    'none': ([], 'the policy has no names\n'),
+    'many': ([f'name{i}' for i in range(200)], ' more\n'),
+}
+
+
+@each(*NAMES)
+def test_a_bind_of_no_pattern_is_told_the_names_that_there_are(which):
+    names, words = NAMES[which]
+    with folder() as d:
+        path = write(d, rows('added', rows=[{'v': {'bind': n}}
+                                            for n in names]))
+        r = run('verify', '--policy', path, '--bind', 'y=null', f'{d}/no.db',
+                f'{d}/nor.db').expect(USAGE)
+        has(r.err, '--bind y: no pattern of the policy uses this name\n',
+            words)
+        for n in names[:20]:
+            has(r.err, n)
+
+
 def test_the_summary_ties_the_verdict_to_packets_policy_and_version():
     with folder() as d, Writer() as w:
         db = bank(w, f'{d}/app.db')
@@ -550,6 +636,32 @@ def test_a_person_reads_where_and_what_became_of_what():
                 f'{d}/b.db').expect(NO)
         has(r.out, "rule columns at /tables/t/changed/columns: t id=2: "
             "v 'b' \u2192 'z': the column may not change\n")
+
+
+WORDS = {
+    'a column that is new': (
+     'alter table t add column e; update t set e=5 where id=2',
+     policy(schema={'add_column': [{'table': 't', 'name': 'e'}]}),
+     't id=2: e (no column) \u2192 5: a row changed, and none may\n',
+     'e (no column) \u2192 5\n'),
+    'an added row': (
+     INSERT, rows('added', each={'v': None}),
+     "t id=7: v='new': the cell is not what each row's must be\n",
+     "v='new'"),
+    'a removed row': (
+     DELETE, rows('removed', each={'v': None}),
+     "t id=3: v='c': the cell is not what each row's must be\n", "v='c'"),
+}
+
+
+@each(*WORDS)
+def test_a_verdict_words_a_cell_as_diff_does(which):
+    after, document, words, of_diff = WORDS[which]
+    with folder() as d:
+        verify(d, T, after, document).expect(NO)
+        has(run('verify', '--policy', f'{d}/policy.json', f'{d}/a.db',
+                f'{d}/b.db').expect(NO).out, words)
+        has(run('diff', f'{d}/a.db', f'{d}/b.db').expect(NO).out, of_diff)
 
 
 def test_a_flood_of_violations_hides_no_other_and_is_counted():

@@ -27,7 +27,7 @@ mutant('policy-declaration-not-held', 'policy/judge.c',
        't_policy_judge.c')
 
 mutant('policy-rename-excuses-strings', 'policy/rewrite.c',
-       '(table_name && b->kind == TOKEN_STRING)))\n',
+       '(at->table && b->kind == TOKEN_STRING)))\n',
        'b->kind == TOKEN_STRING))\n',
        't_policy_judge: a_rename_excuses_that_identifier_alone',
        't_policy_judge.c')
@@ -56,3 +56,15 @@ mutant('policy-old-name-again', 'policy/parse_schema.c',
        'test_policy: a_malformed_policy_is_exit_two_before_evidence_is_read'
        '[names that are swapped]',
        'want (2,)')
+
+mutant('policy-free-name-shown-as-given', 'policy/parse_rules.c',
+       '\t\tp->bind[p->nbind++] = (struct policy_bind){ .name = name };\n',
+       '\t\tp->bind[p->nbind++] = (struct policy_bind){ .name = name,\n'
+       '\t\t\t.given = place == PARSE_ROW };\n',
+       'test_policy: a_verdict_says_which_names_were_given_and_which_were'
+       '_free[none given]', 'AssertionError')
+
+mutant('policy-added-row-shown-as-changed', 'policy/violation.c',
+       'at->row && at->row->change != WIRE_CHANGED;', 'false;',
+       'test_policy: a_verdict_words_a_cell_as_diff_does[an added row]',
+       'is not in')
