@@ -123,7 +123,7 @@ S_check_readable(const struct holders *h, pid_t pid, struct fault *f)
 		return rc < 0 ? rc : 0;
 	fault_set(f, FAULT_TROUBLE, "the descriptors of process %d may not be "
 		  "read", (int)pid);
-	rights_look(&p, &r);
+	rights_look(&p, RIGHTS_READ, &r);
 	return rights_hint(&r, f);
 }
 

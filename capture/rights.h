@@ -15,15 +15,21 @@
 struct rights {
 	bool root;		/* our effective uid is 0 */
 	bool may_trace;		/* CAP_SYS_PTRACE is effective */
-	bool container;		/* Docker, Podman and the like */
+	bool in_reach;		/* it is in our bounding set: root has it */
 	bool same_user;		/* the process runs under our uid */
-	uid_t user;		/* of the process */
+	uid_t user;		/* of the process, where it is another */
 	int yama;		/* kernel.yama.ptrace_scope, or RIGHTS_NO_YAMA */
+};
+
+/* Yama judges who traces, not who reads a table of descriptors. */
+enum rights_wanted {
+	RIGHTS_READ,
+	RIGHTS_TRACE
 };
 
 /* What the kernel says of us and of the process. */
 void
-rights_look(const struct proc *p, struct rights *r);
+rights_look(const struct proc *p, enum rights_wanted wanted, struct rights *r);
 
 /* Hints at the way out, in a fault that is filled. Returns -f->code. */
 int

@@ -73,7 +73,7 @@ S_refuse_rights(const struct proc *who, struct fault *f)
 {
 	struct rights r;
 
-	rights_look(who, &r);
+	rights_look(who, RIGHTS_TRACE, &r);
 	(void)fault_sys(f, FAULT_TROUBLE, EPERM,
 			"process %d may not be traced", (int)who->pid);
 	return rights_hint(&r, f);

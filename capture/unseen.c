@@ -69,7 +69,7 @@ S_refuse(int pid, const struct stat *file, struct fault *f)
 		  (uintmax_t)file->st_ino);
 	if (proc_open((pid_t)pid, &p, &ignored))
 		return fault_hint(f, "run as root: the process is not yours");
-	rights_look(&p, &r);
+	rights_look(&p, RIGHTS_READ, &r);
 	return rights_hint(&r, f);
 }
 

@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 from holdfast import (DAMAGED, DELETE, NOBODY, NOT_CHECKED, REFUSED,
-                      TROUBLE, USAGE, WAL, YES, Writer, as_nobody, bank, beside, capture,
-                      each, finish, folder, has, lacks, limit, make, need_root,
+                      TROUBLE, USAGE, WAL, YES, Writer, as_nobody, bank,
+                      beside, capture, each, finish, folder, has, lacks, limit, make, need_root,
                       need_tool, peak_memory, query, reachable_writer,
                       recover, run, same, snapshot, spawn)
 
@@ -216,19 +216,43 @@ def test_a_traced_writer_is_refused_with_the_pid_of_its_tracer():
         w.sql('update acct set bal = bal')
 
 
-def test_without_rights_the_answer_is_trouble_and_what_helps():
+def without_ptrace(how):
+    """A command line in front that keeps root, but may not trace others:
+    as in a container, or by a choice that could be another."""
+    if how == 'container':
+        return [need_tool('setpriv'), '--bounding-set=-sys_ptrace']
+    kept = ','.join('+' + c for c in (
+        'dac_override', 'kill', 'setgid', 'setpcap', 'setuid'))
+    return [need_tool('setpriv'), '--securebits=+noroot',
+            f'--inh-caps={kept}', f'--ambient-caps={kept}']
+
+
+@each('user', 'user in a container', 'root in a container', 'dropped')
+def test_without_rights_the_answer_is_trouble_and_what_helps(who):
     need_root()
-    with folder() as d, folder() as out, Writer() as w:
-        db = bank(w, f'{d}/app.db')
+    prefix, helps, never = {
+        'user': (as_nobody(), 'as root (sudo)', 'container'),
+        'user in a container': (without_ptrace('container') + as_nobody(),
+                                '--cap-add SYS_PTRACE', 'sudo'),
+        'root in a container': (without_ptrace('container'),
+                                '--cap-add SYS_PTRACE', 'sudo'),
+        'dropped': (without_ptrace('choice'), 'this root', 'container'),
+    }[who]
+    with folder() as d, folder() as out:
         program = beside(d)
+        other = {} if who.startswith('user') else \
+            {'prefix': as_nobody(), 'script': reachable_writer(d)}
         os.chmod(out, 0o777)
-        r = run('capture', '-o', f'{out}/p', '--pid', str(w.pid), db,
-                program=program,
-                prefix=as_nobody())
-        r.expect(TROUBLE)
-        has(r.err, 'root', 'CAP_SYS_PTRACE')
-        same(os.listdir(out), [])
-        w.sql('update acct set bal = bal')
+        with Writer(**other) as w:
+            db = bank(w, f'{out}/app.db')
+            before = os.listdir(out)
+            r = run('capture', '-o', f'{out}/p', '--pid', str(w.pid), db,
+                    program=program, prefix=prefix)
+            r.expect(TROUBLE)
+            has(r.err, 'another user', helps, 'CAP_SYS_PTRACE')
+            lacks(r.err, never)
+            same(os.listdir(out), before)
+            w.sql('update acct set bal = bal')
 
 
 @each('text', 'short')

@@ -760,18 +760,40 @@ the_hint_follows_from_the_circumstances(void **state)
 {
 	static const struct {
 		struct rights rights;
-		const char *word;
+		const char *word, *never;
 	} table[] = {
-		{ { .root = true, .may_trace = true, .yama = 3 },
-		  "next boot" },
-		{ { .root = true, .may_trace = true, .yama = -1 },
-		  "security module" },
-		{ { .root = true, .container = true, .yama = -1 },
-		  "--cap-add SYS_PTRACE" },
-		{ { .same_user = true, .yama = 1 }, "set the scope to 0" },
-		{ { .same_user = true, .yama = 2 }, "ptrace_scope is 2" },
-		{ { .same_user = true, .yama = 0 }, "not dumpable" },
-		{ { .user = 1234, .yama = 0 }, "uid 1234" },
+		{ { .root = true, .may_trace = true, .in_reach = true,
+		    .yama = 3 }, "next boot", "sudo" },
+		{ { .in_reach = true, .user = 1234, .yama = 3 }, "next boot",
+		  "sudo" },
+		{ { .root = true, .may_trace = true, .in_reach = true,
+		    .yama = -1 }, "security module", "sudo" },
+		{ { .root = true, .user = 1234, .yama = -1 },
+		  "--cap-add SYS_PTRACE", "sudo" },
+		{ { .root = true, .user = 1234, .yama = -1 },
+		  "uid 1234", "given up" },
+		{ { .root = true, .in_reach = true, .user = 1234, .yama = -1 },
+		  "this root has given up", "container" },
+		{ { .same_user = true, .in_reach = true, .yama = 1 },
+		  "(sudo), or give it CAP_SYS_PTRACE, or set the scope to 0",
+		  "container" },
+		{ { .same_user = true, .yama = 1 },
+		  "--cap-add SYS_PTRACE", "sudo" },
+		{ { .same_user = true, .in_reach = true, .yama = 2 },
+		  "scope is 2: only who has CAP_SYS_PTRACE", "set the scope" },
+		{ { .same_user = true, .yama = 2 },
+		  "--cap-add SYS_PTRACE", "sudo" },
+		{ { .same_user = true, .in_reach = true, .yama = 0 },
+		  "not dumpable", "container" },
+		{ { .same_user = true, .yama = RIGHTS_NO_YAMA },
+		  "--cap-add SYS_PTRACE", "sudo" },
+		{ { .in_reach = true, .user = 1234, .yama = 0 },
+		  "(uid 1234): run holdfast as root (sudo), or give it "
+		  "CAP_SYS_PTRACE, or run it as that user", "container" },
+		{ { .in_reach = true, .user = 1234, .yama = 1 },
+		  "(uid 1234): run holdfast as root (sudo)", "as that user" },
+		{ { .user = 1234, .yama = RIGHTS_NO_YAMA },
+		  "--cap-add SYS_PTRACE", "sudo" },
 	};
 
 	(void)state;
@@ -781,7 +803,10 @@ the_hint_follows_from_the_circumstances(void **state)
 		(void)fault_set(&f, FAULT_TROUBLE, "no");
 		assert_int_equal(rights_hint(&table[i].rights, &f),
 				 -FAULT_TROUBLE);
-		assert_non_null(strstr(f.hint, table[i].word));
+		if (!strstr(f.hint, table[i].word) ||
+		    strstr(f.hint, table[i].never))
+			fail_msg("row %zu, with '%s', without '%s': %s", i,
+				 table[i].word, table[i].never, f.hint);
 	}
 }
 
