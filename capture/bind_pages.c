@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "capture/bind_pages.h"
 #include "capture/signals.h"
 #include "warden/warden.h"
@@ -99,11 +100,12 @@ S_not_descended(const struct held held[ROLE_COUNT], const struct match *m,
 	const struct stat *main = &held[ROLE_MAIN].st;
 
 	fault_set(f, FAULT_REFUSED, "the WAL %ju:%ju does not descend from "
-		  "main %ju:%ju: of %lld pages that a checkpoint copied back, "
-		  "%lld are not in main", (uintmax_t)wal->st_dev,
+		  "main %ju:%ju: main lacks %lld of %lld page%s that a "
+		  "checkpoint copied back", (uintmax_t)wal->st_dev,
 		  (uintmax_t)wal->st_ino, (uintmax_t)main->st_dev,
-		  (uintmax_t)main->st_ino, (long long)m->compared,
-		  (long long)(m->compared - m->equal));
+		  (uintmax_t)main->st_ino,
+		  (long long)(m->compared - m->equal), (long long)m->compared,
+		  plural_s((uint64_t)m->compared));
 	return fault_hint(f, "they were copied at different times, or one of "
 			  "them was replaced: stock SQLite would replay one "
 			  "over the other");
@@ -160,8 +162,9 @@ bind_confirm(const struct ask_side *side, int fd, int64_t *compared,
 	if (m->equal == m->compared)
 		return 0;
 	return fault_set(f, FAULT_REFUSED, "contradicting evidence: by its "
-			 "writer's memory the WAL belongs to main, yet of "
-			 "%lld pages that a checkpoint copied back %lld are "
-			 "not in it", (long long)m->compared,
-			 (long long)(m->compared - m->equal));
+			 "writer's memory the WAL belongs to main, yet main "
+			 "lacks %lld of %lld page%s that a checkpoint copied "
+			 "back", (long long)(m->compared - m->equal),
+			 (long long)m->compared,
+			 plural_s((uint64_t)m->compared));
 }

@@ -77,7 +77,9 @@ S_run_init(struct run *r, const struct capture_request *q, struct fault *f)
 		.stop_ns = S_ns(q->timeout_s),
 		.max_pause_ns = S_ns(q->max_pause_s),
 	};
-	return selection_make(q->db, q->displaced, &r->selection, f);
+	if (selection_make(q->db, q->displaced, &r->selection, f))
+		return -(int)f->code;
+	return selection_no_sidecar(q->db, f);
 }
 
 /* Sizes that names give: good enough to make room before the pause. */

@@ -73,6 +73,8 @@ S_open(struct evidence *e, const char *path, const struct evidence_options *o,
 			  "file that is no packet", o->expect_id);
 		return fault_hint(f, "--expect-id goes with packets");
 	}
+	if (rc == 1 && selection_no_sidecar(path, f))
+		return -(int)f->code;
 	if (rc == 1)
 		return S_open_plain(e, path, o->accept_names, f);
 	if (o->expect_id && strcmp(o->expect_id, packet_id(e->packet)) != 0)

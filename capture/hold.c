@@ -160,9 +160,10 @@ S_note_unseen(struct hold *h, struct fault *f)
 	if (h->kernel_vouches)
 		return 0;
 	if (seen->unreadable_other > 0)
-		rc = notes_add(&h->notes, f, "holders", "%zu processes of other"
+		rc = notes_add(&h->notes, f, "holders", "%zu process%s of other"
 			       " users whose descriptors we may not read",
-			       seen->unreadable_other);
+			       seen->unreadable_other,
+			       seen->unreadable_other == 1 ? "" : "es");
 	if (!rc && seen->hidden)
 		rc = notes_add(&h->notes, f, "holders", "/proc hides processes "
 			       "of other users (hidepid)");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "base/plural.h"
 #include "capture/signals.h"
 
 #define INSPECT_CPU_SECONDS 120u
@@ -129,9 +130,10 @@ inspect_judge(const struct inspection *i, const struct hold *h,
 				 "differ: they are not of one generation");
 	if (rollback && i->wal_committed > 0) {
 		fault_set(f, FAULT_REFUSED, "main is in rollback mode, yet a "
-			  "WAL with %lld committed frames lies beside it: it "
+			  "WAL with %lld committed frame%s lies beside it: it "
 			  "is the WAL of another file or time",
-			  (long long)i->wal_committed);
+			  (long long)i->wal_committed,
+			  plural_s((uint64_t)i->wal_committed));
 		return fault_hint(f, "stock SQLite would replay it over this "
 				  "main: find out where it came from before "
 				  "anything opens the database");

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "base/role.h"
 #include "capture/held.h"
 #include "capture/names.h"
 #include "capture/proc.h"
@@ -162,6 +163,58 @@ S_check_name(const struct selection *s, const char *db, struct fault *f)
 			  "folder");
 }
 
+/* Where db ends as the sidecar of a main that is there: *main is its path. */
+static bool
+S_is_sidecar(const char *db, enum role *role, char main[PATH_MAX])
+{
+	size_t n = strlen(db);
+	struct stat st;
+
+	for (enum role r = ROLE_WAL; r < ROLE_COUNT; r++) {
+		size_t tail = strlen(role_suffix(r));
+
+		if (n <= tail || n - tail >= PATH_MAX ||
+		    strcmp(db + n - tail, role_suffix(r)) != 0)
+			continue;
+		(void)snprintf(main, PATH_MAX, "%.*s", (int)(n - tail), db);
+		*role = r;
+		return stat(main, &st) == 0 && S_ISREG(st.st_mode);
+	}
+	return false;
+}
+
+int
+selection_no_sidecar(const char *db, struct fault *f)
+{
+	char main[PATH_MAX];
+	enum role role;
+
+	if (!S_is_sidecar(db, &role, main))
+		return 0;
+	(void)fault_set(f, FAULT_REFUSED, "by its name it is the %s of the "
+			"database %s", role_name(role), main);
+	return fault_hint(f, "name the database itself, and its %s is taken "
+			  "with it: %s", role_name(role), main);
+}
+
+/* Why the path was not opened, and where it is a sidecar's, what is main. */
+static int
+S_not_opened(const char *db, bool symlink, int err, struct fault *f)
+{
+	char main[PATH_MAX];
+	enum role role;
+
+	if (err == ENOENT && symlink)
+		return fault_set(f, FAULT_TROUBLE, "it is a symbolic link, and "
+				 "what it names is not there");
+	if (err != ENOENT)
+		return fault_sys(f, FAULT_TROUBLE, err, "it can't be opened");
+	(void)fault_set(f, FAULT_TROUBLE, "not found");
+	if (S_is_sidecar(db, &role, main))
+		(void)fault_hint(f, "the database itself is there: %s", main);
+	return -(int)f->code;
+}
+
 int
 selection_make(const char *db, bool displaced, struct selection *s,
 	    struct fault *f)
@@ -172,8 +225,7 @@ selection_make(const char *db, bool displaced, struct selection *s,
 
 	s->path_fd = S_open_path(db, &s->symlink);
 	if (s->path_fd < 0 && !(displaced && errno == ENOENT))
-		return fault_sys(f, FAULT_TROUBLE, errno,
-				 "it can't be looked up");
+		return S_not_opened(db, s->symlink, errno, f);
 	if (s->path_fd < 0) {
 		OWN_MEM(char, here);
 
@@ -183,8 +235,7 @@ selection_make(const char *db, bool displaced, struct selection *s,
 			return fault_set(f, FAULT_TROUBLE, "out of memory");
 	} else {
 		if (fstat(s->path_fd, &st) != 0)
-			return fault_sys(f, FAULT_TROUBLE, errno,
-				 "it can't be looked up");
+			return fault_sys(f, FAULT_TROUBLE, errno, "fstat");
 		if (!S_ISREG(st.st_mode))
 			return fault_set(f, FAULT_REFUSED, "it is a %s, not a "
 					 "regular file",

@@ -34,6 +34,12 @@ struct selection {
 int
 selection_make(const char *db, bool displaced, struct selection *s,
 	       struct fault *f);
+/*
+ * FAULT_REFUSED: the name ends like a sidecar's, and the main that it would
+ * belong to is there. Who named it meant that one.
+ */
+int
+selection_no_sidecar(const char *db, struct fault *f);
 void
 selection_free(struct selection *s);
 

@@ -83,6 +83,8 @@ capture_survey(const struct capture_request *q, struct capture_result *out,
 	hold_init(&h);
 	rc = selection_make(q->db, q->displaced, &s, f);
 	if (!rc)
+		rc = selection_no_sidecar(q->db, f);
+	if (!rc)
 		rc = hold_look(&h, &s, &rules, f);
 	if (rc == 0)
 		rc = hold_live(&h, &s, &rules, f);

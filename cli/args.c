@@ -1,5 +1,5 @@
 /*
- * args.c - the options of all commands: one table parses and explains them
+ * args.c - the options of all commands: one table, and how it is parsed
  */
 #include "cli/args.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "cli/args_table.h"
 
 #define ARGS_TIMEOUT_S 5.0
 #define ARGS_MAX_PAUSE_S 30.0
@@ -17,19 +18,10 @@
 #define ARGS_MIB_MAX (1u << 24)
 #define ARGS_PIDS_MAX 4096u
 #define ARGS_BINDS_MAX 4096u
-#define ARGS_COLUMNS 80
 /* getopt answers with the option's id from here on. */
 #define ARGS_LONG 256
 
-struct option_row {
-	char letter;		/* or 0 */
-	const char *name;	/* or NULL */
-	const char *value;	/* or NULL: it takes none */
-	bool repeats;
-	const char *help;
-};
-
-static const struct option_row S_option[ARGS_COUNT] = {
+const struct args_option args_options[ARGS_COUNT] = {
 [ARGS_PID] = { 0, "pid", "PID", true,
 	"a process that holds DB (default: all are found)" },
 [ARGS_CHECK] = { 0, "check", NULL, false,
@@ -98,7 +90,16 @@ S_value_fault(enum args_id id, const char *value, const char *want,
 	      struct fault *f)
 {
 	return fault_set(f, FAULT_USAGE, "--%s %s: not %s",
-			 S_option[id].name, value, want);
+			 args_options[id].name, value, want);
+}
+
+static int
+S_empty_value(enum args_id id, struct fault *f)
+{
+	char spelt[ARGS_SPELT_BYTES];
+
+	args_spell(&args_options[id], spelt);
+	return fault_set(f, FAULT_USAGE, "%s: the value is empty", spelt);
 }
 
 static int
@@ -135,7 +136,7 @@ S_choice(enum args_id id, const char *text, const char *no, const char *yes,
 	 bool *v, struct fault *f)
 {
 	if (strcmp(text, no) && strcmp(text, yes))
-		return S_value_fault(id, text, S_option[id].value, f);
+		return S_value_fault(id, text, args_options[id].value, f);
 	*v = strcmp(text, yes) == 0;
 	return 0;
 }
@@ -214,6 +215,8 @@ S_cpu(struct args *a, const char *text, struct fault *f)
 static int
 S_take(struct args *a, enum args_id id, const char *value, struct fault *f)
 {
+	if (value && !*value)
+		return S_empty_value(id, f);
 	switch (id) {
 	case ARGS_PID:
 		return S_pid(a, value, f);
@@ -290,7 +293,7 @@ S_getopt_tables(const struct args_usage *u, struct option lng[ARGS_COUNT],
 
 	letters[k++] = ':';
 	for (const enum args_id *id = u->takes; *id != ARGS_END; id++) {
-		const struct option_row *o = &S_option[*id];
+		const struct args_option *o = &args_options[*id];
 
 		if (o->letter) {
 			letters[k++] = o->letter;
@@ -316,7 +319,7 @@ S_id(const struct args_usage *u, int got)
 
 	if (got >= ARGS_LONG)
 		return (enum args_id)(got - ARGS_LONG);
-	while (S_option[*id].letter != got)
+	while (args_options[*id].letter != got)
 		id++;
 	return *id;
 }
@@ -353,12 +356,12 @@ S_check_choice(const struct args_usage *u, const struct args *a,
 	if (one && other)
 		return fault_set(f, FAULT_USAGE,
 				 "--%s and --%s exclude each other",
-				 S_option[u->required].name,
-				 S_option[u->or_else].name);
+				 args_options[u->required].name,
+				 args_options[u->or_else].name);
 	if (!one && !other)
 		return fault_set(f, FAULT_USAGE, "%s needs --%s or --%s",
-				 u->name, S_option[u->required].name,
-				 S_option[u->or_else].name);
+				 u->name, args_options[u->required].name,
+				 args_options[u->or_else].name);
 	if (a->nbinds && !a->policy)
 		return fault_set(f, FAULT_USAGE, "--bind is for a --policy");
 	return 0;
@@ -367,7 +370,7 @@ S_check_choice(const struct args_usage *u, const struct args *a,
 static int
 S_check(const struct args_usage *u, const struct args *a, struct fault *f)
 {
-	const struct option_row *need = &S_option[u->required];
+	const struct args_option *need = &args_options[u->required];
 
 	if (a->noperands < u->min_operands)
 		return fault_set(f, FAULT_USAGE, "%s needs %s", u->name,
@@ -375,6 +378,10 @@ S_check(const struct args_usage *u, const struct args *a, struct fault *f)
 	if (a->noperands > u->max_operands)
 		return fault_set(f, FAULT_USAGE, "too many arguments: %s",
 				 a->operand[u->max_operands]);
+	for (int i = 0; i < a->noperands; i++)
+		if (!*a->operand[i])
+			return fault_set(f, FAULT_USAGE, "an empty argument, "
+					 "where %s is wanted", u->operands);
 	if (u->or_else != ARGS_END)
 		return S_check_choice(u, a, f);
 	if (!S_given(a, u->required) && need->name)
@@ -425,74 +432,4 @@ args_want_json(int argc, char **argv)
 		if (strcmp(argv[i], "--json") == 0)
 			return true;
 	return false;
-}
-
-/* "--pid PID", "-o FILE", "-h, --help" */
-static void
-S_spell(const struct option_row *o, char *text, size_t room)
-{
-	char letter[8] = "";
-
-	if (o->letter)
-		(void)snprintf(letter, sizeof(letter), "-%c%s", o->letter,
-			       o->name ? ", " : "");
-	(void)snprintf(text, room, "%s%s%s%s%s", letter, o->name ? "--" : "",
-		       o->name ? o->name : "", o->value ? " " : "",
-		       o->value ? o->value : "");
-}
-
-/* One word of the usage line, on a new line where it would not fit. */
-static void
-S_put_word(FILE *to, const char *word, int indent, int *column)
-{
-	int n = (int)strlen(word);
-
-	if (*column + 1 + n > ARGS_COLUMNS) {
-		(void)fprintf(to, "\n%*s", indent, "");
-		*column = indent;
-	} else {
-		(void)fputc(' ', to);
-		*column += 1;
-	}
-	(void)fputs(word, to);
-	*column += n;
-}
-
-void
-args_print_usage(const struct args_usage *u, FILE *to)
-{
-	char word[96], spelt[80];
-	int column = fprintf(to, "usage: holdfast %s", u->name);
-	int indent = column + 1;
-
-	if (u->choice)
-		S_put_word(to, u->choice, indent, &column);
-	for (const enum args_id *id = u->takes + u->nchoice; *id != ARGS_END;
-	     id++) {
-		if (*id == ARGS_HELP)
-			continue;
-		S_spell(&S_option[*id], spelt, sizeof(spelt));
-		(void)snprintf(word, sizeof(word),
-			       *id == u->required ? "%s" : "[%s]%s", spelt,
-			       S_option[*id].repeats ? "..." : "");
-		S_put_word(to, word, indent, &column);
-	}
-	if (*u->operands)
-		S_put_word(to, u->operands, indent, &column);
-	(void)fputc('\n', to);
-}
-
-void
-args_print_help(const struct args_usage *u, FILE *to)
-{
-	char spelt[80];
-
-	args_print_usage(u, to);
-	(void)fprintf(to, "\n%s.\n\noptions:\n", u->summary);
-	for (const enum args_id *id = u->takes; *id != ARGS_END; id++) {
-		S_spell(&S_option[*id], spelt, sizeof(spelt));
-		(void)fprintf(to, "  %-25s  %s\n", spelt, S_option[*id].help);
-	}
-	(void)fprintf(to, "\nexit status:\n%s\nexample:\n  %s\n", u->statuses,
-		      u->example);
 }

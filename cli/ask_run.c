@@ -55,15 +55,29 @@ S_memory_limit(const struct args *a)
 	return part > ASK_MEMORY_DEFAULT ? part : ASK_MEMORY_DEFAULT;
 }
 
+/* One id must not stand for two packets, nor two for one. */
+static int
+S_check_ids(const struct args *a, size_t sides, struct fault *f)
+{
+	if (a->nexpected == 0 || a->nexpected == sides)
+		return 0;
+	if (sides == 1)
+		return fault_set(f, FAULT_USAGE, "--expect-id is given twice, "
+				 "and one packet is read");
+	(void)fault_set(f, FAULT_USAGE, "--expect-id is given once, and two "
+			"packets are compared");
+	return fault_hint(f, "give it twice, in the order of the packets: "
+			  "--expect-id ID-OF-BEFORE --expect-id ID-OF-AFTER");
+}
+
 int
 ask_open(struct ask_run *r, const struct args *a, size_t sides,
 	 struct fault *f)
 {
 	int rc;
 
-	if (a->nexpected && a->nexpected != sides)
-		return fault_set(f, FAULT_USAGE,
-				 "--expect-id is given once for each packet");
+	if (S_check_ids(a, sides, f))
+		return -(int)f->code;
 	ask_init(&r->ask, ASK_RECOVER);
 	r->ask.flags = (a->live ? ASK_LIVE_VIEW : 0u) |
 		       (a->ignore_rowid ? ASK_IGNORE_ROWID : 0u);
@@ -75,11 +89,11 @@ ask_open(struct ask_run *r, const struct args *a, size_t sides,
 		.cpu_seconds = a->cpu_seconds,
 	};
 	r->sides = sides;
-	r->name = sides == 1 ? a->operand[0] : NULL;
 	r->ask.nsides = (uint32_t)sides;
 	for (size_t i = 0; i < sides; i++) {
 		size_t n = 0;
 
+		r->name[i] = a->operand[i];
 		rc = S_open_side(r, a, i, f);
 		if (rc)
 			return rc;
@@ -172,12 +186,19 @@ S_take_end(struct ask_run *r, struct wire_frame *fr, struct fault *f)
 	return 1;
 }
 
-/* The helper knows no names. What is wrong with the SQL needs none. */
+/*
+ * The helper knows no names; of two sides it says "before" or "after". What
+ * is wrong with the SQL needs none.
+ */
 static int
 S_named(const struct ask_run *r, struct fault *f)
 {
-	if (r->name && f->code != FAULT_USAGE)
-		return fault_wrap(f, "%s", r->name);
+	const char *name = r->sides == 1 ? r->name[0] :
+		strncmp(f->text, "before: ", 8) == 0 ? r->name[0] :
+		strncmp(f->text, "after: ", 7) == 0 ? r->name[1] : NULL;
+
+	if (name && f->code != FAULT_USAGE)
+		return fault_wrap(f, "%s", name);
 	return -(int)f->code;
 }
 

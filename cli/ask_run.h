@@ -24,7 +24,7 @@ struct ask_run {
 	/* owned; NULL: a file of ours */
 	struct evidence *evidence[ASK_SIDES];
 	size_t sides;
-	const char *name;	/* borrowed: of the only side, or NULL */
+	const char *name[ASK_SIDES];		/* borrowed */
 	struct ask ask;
 	int fds[ASK_SIDES * EVIDENCE_FDS];	/* borrowed */
 	size_t nfds;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cli/escape.h"
 
 /* So much of a digest is shown: enough to tell two blobs apart by eye. */
@@ -137,8 +138,9 @@ S_put(FILE *to, const struct cell *c, int quote, enum cells_text how)
 		(void)putc_unlocked('\'', to);
 		break;
 	case CELL_BLOBSUM:
-		(void)fprintf(to, "<%" PRIu64 " bytes, sha256 ",
-			      (uint64_t)c->integer);
+		(void)fprintf(to, "<%" PRIu64 " byte%s, sha256 ",
+			      (uint64_t)c->integer,
+			      plural_s((uint64_t)c->integer));
 		S_hex(to, c->bytes, CELLS_SHOWN_DIGEST);
 		(void)fputs_unlocked("...>", to);
 		break;

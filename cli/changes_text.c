@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cli/cells.h"
 #include "cli/escape.h"
 #include "cli/report.h"
@@ -235,8 +236,9 @@ S_counts(FILE *out, const struct changes *c)
 		(void)fprintf(out,
 			      ": %" PRIu64 " added, %" PRIu64 " removed, %"
 			      PRIu64 " changed (%" PRIu64 TEXT_ARROW "%" PRIu64
-			      " rows)\n", n->added, n->removed, n->changed,
-			      n->rows_before, n->rows_after);
+			      " row%s)\n", n->added, n->removed, n->changed,
+			      n->rows_before, n->rows_after,
+			      plural_s(n->rows_after));
 	}
 }
 

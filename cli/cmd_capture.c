@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "capture/capture.h"
 #include "capture/signals.h"
 #include "cli/cli.h"
@@ -118,7 +119,7 @@ S_list_writers(FILE *out, const struct writers *w, bool paused)
 		/* A survey counts no threads. */
 		if (one->threads > 0)
 			(void)fprintf(out, ", %u thread%s", one->threads,
-				      one->threads == 1 ? "" : "s");
+				      plural_s(one->threads));
 		if (one->was_stopped)
 			(void)fputs(", stopped before and still so", out);
 		(void)fputc(')', out);
@@ -144,8 +145,9 @@ S_list_files(FILE *out, const struct capture_result *r)
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		if (!r->file[role].present)
 			continue;
-		(void)fprintf(out, "%s%s %" PRIu64 " bytes", before,
-			      role_name((enum role)role), r->file[role].bytes);
+		(void)fprintf(out, "%s%s %" PRIu64 " byte%s", before,
+			      role_name((enum role)role), r->file[role].bytes,
+			      plural_s(r->file[role].bytes));
 		before = ", ";
 	}
 }
@@ -178,8 +180,8 @@ S_text(FILE *out, const struct args *a, const struct capture_result *r)
 	(void)fputs("; ", out);
 	S_print_binding(out, r, a->check);
 	if (!stopped)
-		(void)fprintf(out, "; %s %.1f ms",
-			      a->check ? "expected pause" : "paused",
+		(void)fprintf(out, a->check ? "; pause by guess at most "
+					      "%.1f ms" : "; paused %.1f ms",
 			      (double)r->pause_ns / 1e6);
 	if (r->attempts > 1)
 		(void)fprintf(out, " in the last of %u attempts", r->attempts);

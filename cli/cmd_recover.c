@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "base/plural.h"
 #include "cli/ask_run.h"
 #include "cli/cli.h"
 #include "cli/escape.h"
@@ -194,8 +195,9 @@ S_print_integrity(FILE *out, const struct facts *t)
 		(void)fputc('\n', out);
 		text += n + (text[n] == '\n');
 	}
-	(void)fprintf(out, "foreign keys  %" PRId64 " violations\n",
-		      facts_int(t, FACT_FOREIGN_KEYS));
+	(void)fprintf(out, "foreign keys  %" PRId64 " violation%s\n",
+		      facts_int(t, FACT_FOREIGN_KEYS),
+		      plural_s((uint64_t)facts_int(t, FACT_FOREIGN_KEYS)));
 }
 
 static void
@@ -207,8 +209,9 @@ S_print_text(FILE *out, const struct ask_run *r, const char *path,
 	char hex[DIGEST_HEX_BYTES];
 
 	escape_puts(out, path);
-	(void)fprintf(out, ": %" PRId64 " pages of %" PRId64 " bytes, ",
+	(void)fprintf(out, ": %" PRId64 " page%s of %" PRId64 " bytes, ",
 		      facts_int(t, FACT_PAGE_COUNT),
+		      plural_s((uint64_t)facts_int(t, FACT_PAGE_COUNT)),
 		      facts_int(t, FACT_PAGE_SIZE));
 	escape_puts(out, facts_text(t, FACT_ENCODING));
 	(void)fprintf(out, "%s\n", facts_int(t, FACT_IN_MEMORY) ? "" :
@@ -219,8 +222,9 @@ S_print_text(FILE *out, const struct ask_run *r, const char *path,
 	S_print_integrity(out, t);
 	for (size_t i = 0; i < s->count; i++) {
 		digest_hex(s->table[i].fingerprint, hex);
-		(void)fprintf(out, "table         %.16s  %" PRIu64 " rows  ",
-			      hex, s->table[i].rows);
+		(void)fprintf(out, "table         %.16s  %" PRIu64 " row%s  ",
+			      hex, s->table[i].rows,
+			      plural_s(s->table[i].rows));
 		escape_puts(out, s->table[i].name);
 		(void)fputc('\n', out);
 	}

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "cli/escape.h"
 
 void
@@ -71,13 +72,15 @@ S_wal(FILE *to, const struct facts *t)
 		return;
 	}
 	(void)fprintf(to,
-		      "WAL           %" PRId64 " frames: %" PRId64
-		      " committed in %" PRId64 " commits, %" PRId64
+		      "WAL           %" PRId64 " frame%s: %" PRId64
+		      " committed in %" PRId64 " commit%s, %" PRId64
 		      " uncommitted, %" PRId64 " stale, %" PRId64
 		      " damaged\n",
 		      facts_int(t, FACT_WAL_FRAMES),
+		      plural_s((uint64_t)facts_int(t, FACT_WAL_FRAMES)),
 		      facts_int(t, FACT_WAL_COMMITTED),
 		      facts_int(t, FACT_WAL_COMMITS),
+		      plural_s((uint64_t)facts_int(t, FACT_WAL_COMMITS)),
 		      facts_int(t, FACT_WAL_UNCOMMITTED),
 		      facts_int(t, FACT_WAL_STALE),
 		      facts_int(t, FACT_WAL_DAMAGED));

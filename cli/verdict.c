@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cli/cells.h"
 #include "cli/changes_json.h"
 #include "cli/escape.h"
@@ -190,7 +191,7 @@ S_headline(FILE *out, const struct verdict *v)
 			      : "unchanged", out);
 	else if (n)
 		(void)fprintf(out, "the policy is broken %" PRIu64 " time%s",
-			      n, n == 1 ? "" : "s");
+			      n, plural_s(n));
 	else
 		(void)fputs("all that changed is what the policy says", out);
 	if (v->run->not_checked.count > 0)
@@ -321,7 +322,7 @@ verdict_text(FILE *out, const struct verdict *v)
 	for (size_t i = 0; i < all->n; i++)
 		S_violation(out, &all->item[i]);
 	if (all->dropped)
-		(void)fprintf(out, "and %" PRIu64 " violations more\n",
-			      all->dropped);
+		(void)fprintf(out, "and %" PRIu64 " violation%s more\n",
+			      all->dropped, plural_s(all->dropped));
 	summary_notes(out, &v->run->not_checked);
 }

@@ -64,10 +64,10 @@ main(int argc, char **argv)
 		if (strcmp(S_verbs[i].name, verb) == 0)
 			status = S_verbs[i].main(argc - 1, argv + 1);
 	if (status < 0)
-		return verbs_fail(VERBS_USAGE, "%s%s; try "
-				  "'holdfast-controls help'",
-				  *verb ? "there is no verb " : "which verb?",
-				  verb);
+		return verbs_fail(VERBS_USAGE, "%s%s: one of list, run, attack,"
+				  " bootstrap, help, version",
+				  *verb ? "there is no verb " : "a verb is "
+				  "missing", verb);
 	if (fflush(stdout) || ferror(stdout))
 		return verbs_fail(VERBS_TROUBLE, "write standard output");
 	return status;

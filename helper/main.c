@@ -78,6 +78,10 @@ S_hello(struct wire *w, int landlock, struct fault *f)
 	if (!rc)
 		rc = cell_put_int(&w->buf, landlock, f);
 	if (!rc)
+		rc = cell_put_text(&w->buf, sqlite3_libversion(), f);
+	if (!rc)
+		rc = cell_put_text(&w->buf, sqlite3_sourceid(), f);
+	if (!rc)
 		rc = wire_end(w, f);
 	return rc ? rc : wire_flush(w, f);
 }

@@ -6,6 +6,7 @@
  * answer for more than a reading: a second statement, one that writes, one
  * that opens another database or changes how this one is read.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/own.h"
@@ -14,6 +15,8 @@
 #include "verify/value.h"
 
 #define QUERY_HINT "one SELECT, VALUES, WITH, EXPLAIN or reading PRAGMA"
+#define QUERY_TABLES "SELECT name FROM sqlite_schema " \
+	"WHERE type IN ('table', 'view') ORDER BY name"
 
 /* Pragmas that only tell. true: also with an argument, which selects. */
 static const struct {
@@ -70,6 +73,44 @@ S_authorize(void *arg, int action, const char *a, const char *b,
 	}
 }
 
+/* The tables and views, so far as a hint has room for them. */
+static int
+S_list_tables(sqlite3 *db, struct fault *f)
+{
+	char list[FAULT_HINT_MAX - 128];
+	size_t n = 0;
+	OWN_STMT(s);
+
+	if (sqlite3_prepare_v2(db, QUERY_TABLES, -1, &s, NULL) != SQLITE_OK)
+		return fault_hint(f, QUERY_HINT);
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+		size_t more = name ? strlen(name) : 0;
+
+		if (!name || n + more + 3 > sizeof(list))
+			return fault_hint(f, "too many tables and views to "
+					  "list here; all of them: "
+					  QUERY_TABLES);
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
+				      n ? ", " : "", name);
+	}
+	if (n == 0)
+		return fault_hint(f, "the database has no table and no view");
+	return fault_hint(f, "the tables and views: %s", list);
+}
+
+/* What helps against SQLite's complaint. */
+static int
+S_hint(sqlite3 *db, struct fault *f)
+{
+	if (strstr(f->text, ": no such table: "))
+		return S_list_tables(db, f);
+	if (strstr(f->text, ": no such column: "))
+		return fault_hint(f, "PRAGMA table_xinfo(TABLE) lists the "
+				  "columns of a table");
+	return fault_hint(f, QUERY_HINT);
+}
+
 static int
 S_usage(sqlite3 *db, const char *doing, struct fault *f)
 {
@@ -80,7 +121,7 @@ S_usage(sqlite3 *db, const char *doing, struct fault *f)
 			  sqlite3_errmsg(db));
 	else
 		fault_set(f, FAULT_USAGE, "%s: %s", doing, sqlite3_errmsg(db));
-	return fault_hint(f, QUERY_HINT);
+	return S_hint(db, f);
 }
 
 static int

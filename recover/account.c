@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "base/plural.h"
 
 int
 account_open(struct account *a, const struct ask_side *side, uint64_t memory,
@@ -58,8 +59,9 @@ account_header(const struct header *h, uint64_t size, struct fault *f)
 		return 0;
 	case HEADER_SHORT:
 		return fault_set(f, FAULT_DAMAGED, "truncated: main has %llu "
-				 "bytes, and a header alone has %u",
-				 (unsigned long long)size, HEADER_BYTES);
+				 "byte%s, and a header alone has %u",
+				 (unsigned long long)size, plural_s(size),
+				 HEADER_BYTES);
 	case HEADER_FOREIGN:
 		break;
 	}
@@ -86,8 +88,8 @@ S_judge_journal(const struct account *a, struct fault *f)
 	/* SQLite would delete the journal of an empty main. */
 	if (images_size(a->images, ROLE_MAIN) == 0 && j->pages > 0)
 		return fault_set(f, FAULT_DAMAGED, "truncated: main is empty, "
-				 "and had %u pages when the hot journal was "
-				 "begun", j->pages);
+				 "and had %u page%s when the hot journal was "
+				 "begun", j->pages, plural_s(j->pages));
 	return 0;
 }
 
@@ -126,9 +128,9 @@ S_judge_rollback(const struct account *a, struct fault *f)
 			return fault_set(f, FAULT_DAMAGED,
 					 "truncated: page %llu is neither in "
 					 "main nor in the hot journal, which "
-					 "was begun with %u pages",
+					 "was begun with %u page%s",
 					 (unsigned long long)(whole + i + 1),
-					 j->pages);
+					 j->pages, plural_s(j->pages));
 	return 0;
 }
 
@@ -147,13 +149,15 @@ S_judge_wal(const struct account *a, struct fault *f)
 	if (a->header.state == HEADER_OK && !a->header.wal &&
 	    !journal_hot(a->journal))
 		return fault_set(f, FAULT_REFUSED, "main is in rollback mode, "
-				 "yet a WAL with %llu commits lies beside it: "
-				 "it is the WAL of another file or time",
-				 (unsigned long long)w->commits);
+				 "yet a WAL with %llu commit%s lies beside it:"
+				 " it is the WAL of another file or time",
+				 (unsigned long long)w->commits,
+				 plural_s(w->commits));
 	if (a->header.state == HEADER_EMPTY)
 		return fault_set(f, FAULT_DAMAGED, "truncated: main is empty, "
-				 "and the WAL holds %llu commits",
-				 (unsigned long long)w->commits);
+				 "and the WAL holds %llu commit%s",
+				 (unsigned long long)w->commits,
+				 plural_s(w->commits));
 	if (a->header.page_size && a->header.page_size != w->page_size &&
 	    !journal_hot(a->journal))
 		return fault_set(f, FAULT_DAMAGED, "the WAL is of another "
@@ -209,8 +213,9 @@ S_live_of_this_wal(struct account *a, struct fault *f)
 	if (a->shm.frames > w->committed)
 		return fault_set(f, FAULT_DAMAGED,
 				 "recovery loses live commits: the SHM says "
-				 "%u frames are committed, the WAL's checksums "
+				 "%u frame%s committed, the WAL's checksums "
 				 "give %llu", a->shm.frames,
+				 a->shm.frames == 1 ? " is" : "s are",
 				 (unsigned long long)w->committed);
 	if (a->shm.frames > 0 &&
 	    (wal_commit_at(a->wal, a->shm.frames, &c) ||
@@ -335,8 +340,9 @@ S_judge_main(const struct account *a, struct fault *f)
 		pages--;
 	if (h->trusted && size / h->page_size < pages)
 		return fault_set(f, FAULT_DAMAGED, "truncated: main has %llu "
-				 "bytes, and its header says %u pages of %u "
-				 "bytes", (unsigned long long)size, h->pages,
+				 "byte%s, and its header says %u page%s of %u "
+				 "bytes", (unsigned long long)size,
+				 plural_s(size), h->pages, plural_s(h->pages),
 				 h->page_size);
 	if (!h->trusted && size % h->page_size != 0)
 		return fault_set(f, FAULT_DAMAGED, "truncated: main ends "

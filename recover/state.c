@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "base/plural.h"
 #include "recover/account.h"
 #include "recover/harden.h"
 #include "recover/vfs.h"
@@ -106,9 +107,9 @@ S_check_rollback(struct state *s, struct fault *f)
 	    vfs_main_size(s->vfs) != (uint64_t)j->pages * j->page_size)
 		return fault_set(f, FAULT_DAMAGED, "the rollback disagrees: "
 				 "main has %llu bytes, the journal says %u "
-				 "pages of %u",
+				 "page%s of %u",
 				 (unsigned long long)vfs_main_size(s->vfs),
-				 j->pages, j->page_size);
+				 j->pages, plural_s(j->pages), j->page_size);
 	pages = malloc(2 * (size_t)j->page_size);
 	seen = calloc((size_t)j->pages / 8 + 1, 1);
 	if (!pages || !seen)

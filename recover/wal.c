@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/own.h"
+#include "base/plural.h"
 
 #define WAL_MAGIC 0x377f0682u
 #define WAL_STRETCH (256u << 10)	/* bytes read at once, about */
@@ -354,24 +355,27 @@ wal_loss(const struct wal *w, struct fault *f)
 		return fault_set(f, FAULT_DAMAGED,
 				 "the WAL header is damaged: SQLite would "
 				 "ignore the WAL, whose frames hold %llu "
-				 "commits up to frame %llu",
+				 "commit%s up to frame %llu",
 				 (unsigned long long)a->lost_commits,
+				 plural_s(a->lost_commits),
 				 (unsigned long long)a->last_lost);
 	if (a->header_damaged && !a->header_zero &&
 	    (a->frames || a->torn_bytes))
 		return fault_set(f, FAULT_DAMAGED,
 				 "the WAL header is damaged: SQLite would "
-				 "ignore the WAL, and what its %llu frames "
+				 "ignore the WAL, and what its %llu frame%s "
 				 "hold can't be told",
-				 (unsigned long long)a->frames);
+				 (unsigned long long)a->frames,
+				 plural_s(a->frames));
 	if (a->lost_commits)
 		return fault_set(f, FAULT_DAMAGED,
 				 "WAL frame %llu is damaged: SQLite would "
-				 "stop at frame %llu and lose %llu commits "
+				 "stop at frame %llu and lose %llu commit%s "
 				 "of the same generation, up to frame %llu",
 				 (unsigned long long)a->first_bad,
 				 (unsigned long long)a->committed,
 				 (unsigned long long)a->lost_commits,
+				 plural_s(a->lost_commits),
 				 (unsigned long long)a->last_lost);
 	return 0;
 }

@@ -9,7 +9,8 @@
  * the type promises, and believes nothing of what they say.
  *
  * type		cells
- * HELLO	int protocol, text version, int landlock ABI (0: none)
+ * HELLO	int protocol, text version, int landlock ABI (0: none),
+ *		text SQLite's version, text its source id
  * FAULT	int fault_code, text, text hint
  * SKIP		text what was not checked, text why
  * FACT		int side, text key, any value       (keys: docs/FORMATS.md)
@@ -43,7 +44,7 @@
 #include "base/cell.h"
 #include "base/fault.h"
 
-#define WIRE_PROTOCOL 1
+#define WIRE_PROTOCOL 2
 #define WIRE_HEAD_BYTES 8
 /* One frame: SQLite's largest cell here (WIRE_CELL_MAX) and some words. */
 #define WIRE_CELL_MAX (512u << 20)

@@ -222,6 +222,19 @@ warden_next(struct warden *w, struct wire_frame *fr, struct fault *f)
 	}
 }
 
+/* One text of the greeting; a longer one is cut. */
+static int
+S_hello_text(struct wire_frame *fr, char to[WARDEN_SQLITE_BYTES],
+	     struct fault *f)
+{
+	OWN_MEM(char, text);
+	int rc = wire_get_text(fr, &text, f);
+
+	if (!rc)
+		(void)snprintf(to, WARDEN_SQLITE_BYTES, "%s", text);
+	return rc;
+}
+
 static int
 S_hello(struct warden *w, struct fault *f)
 {
@@ -241,10 +254,6 @@ S_hello(struct warden *w, struct fault *f)
 	rc = wire_get_int(&fr, &protocol, f);
 	if (!rc)
 		rc = wire_get_text(&fr, &version, f);
-	if (!rc)
-		rc = wire_get_int(&fr, &landlock, f);
-	if (!rc)
-		rc = wire_get_done(&fr, f);
 	if (rc)
 		return rc;
 	if (protocol != WIRE_PROTOCOL || strcmp(version, HOLDFAST_VERSION))
@@ -253,8 +262,16 @@ S_hello(struct warden *w, struct fault *f)
 				 " %lld; this is %s, protocol %d", version,
 				 (long long)protocol, HOLDFAST_VERSION,
 				 WIRE_PROTOCOL);
-	w->seen.landlock = (int)landlock;
-	return 0;
+	rc = wire_get_int(&fr, &landlock, f);
+	if (!rc)
+		rc = S_hello_text(&fr, w->seen.sqlite, f);
+	if (!rc)
+		rc = S_hello_text(&fr, w->seen.sqlite_source, f);
+	if (!rc)
+		rc = wire_get_done(&fr, f);
+	if (!rc)
+		w->seen.landlock = (int)landlock;
+	return rc;
 }
 
 /*

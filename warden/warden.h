@@ -21,6 +21,8 @@
 #include "reply/ask.h"
 #include "reply/wire.h"
 
+#define WARDEN_SQLITE_BYTES 128
+
 /* What the parent saw of the child in /proc before it wrote the ask. */
 struct warden_seen {
 	pid_t pid;
@@ -35,6 +37,8 @@ struct warden_seen {
 	int descriptors;		/* open ones, -1: not shown */
 	int threads;			/* all of them were checked */
 	int landlock;			/* ABI as the child says; 0: none */
+	char sqlite[WARDEN_SQLITE_BYTES];	/* the version, as it says */
+	char sqlite_source[WARDEN_SQLITE_BYTES];	/* and its source id */
 	uint64_t ready_ns;		/* from fork to the end of the check */
 };
 

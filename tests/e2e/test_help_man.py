@@ -101,12 +101,38 @@ def test_the_main_page_lists_every_command_and_status():
 
 
 @each('holdfast', *(f'holdfast-{c}' for c in COMMANDS))
+def test_a_page_has_a_date_and_one_line_that_says_what_it_is(name):
+    lines = page(name).splitlines()
+    assert re.fullmatch(rf'\.TH {name.upper()} 1 "20\d\d-\d\d-\d\d" '
+                        '"Holdfast" "Holdfast Manual"', lines[0]), lines[0]
+    same((lines[1], lines[3]), ('.SH NAME', '.SH SYNOPSIS'))
+    assert re.fullmatch(rf'{name} - [a-z].{{10,70}}[^.]', lines[2]), lines[2]
+
+
+@each('holdfast', *(f'holdfast-{c}' for c in COMMANDS))
+def test_man_shows_a_page_and_complains_of_nothing(name):
+    man = shutil.which('man')
+    if not man or not shutil.which('groff'):
+        raise Skip('needs man and groff')
+    r = subprocess.run(
+        [man, '--warnings=w', '-l', os.path.join(ROOT, 'man', f'{name}.1')],
+        capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        env={**os.environ, 'LC_ALL': 'C.UTF-8', 'MANWIDTH': '80',
+             'MANPAGER': 'cat'})
+    same((r.returncode, r.stderr), (0, ''))
+    if 'SYNOPSIS' not in r.stdout:
+        raise Skip('needs a man that shows pages: '
+                   f'{" ".join(r.stdout.split())[:80]}')
+    has(r.stdout, 'DESCRIPTION', 'Holdfast Manual')
+
+
+@each('holdfast', *(f'holdfast-{c}' for c in COMMANDS))
 def test_a_page_has_no_fault_that_mandoc_finds(name):
     mandoc = shutil.which('mandoc')
     if not mandoc:
         raise Skip('needs mandoc')
     path = os.path.join(ROOT, 'man', f'{name}.1')
-    r = subprocess.run([mandoc, '-T', 'lint', '-W', 'error', path],
+    r = subprocess.run([mandoc, '-T', 'lint', '-W', 'warning', path],
                        capture_output=True, text=True)
     same((r.returncode, r.stdout), (0, ''))
     shown = subprocess.run([mandoc, '-T', 'ascii', path], check=True,

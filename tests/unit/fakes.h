@@ -24,6 +24,8 @@
 #include "reply/wire.h"
 
 #define MODE_MAX 64
+#define FAKE_SQLITE "9.9.9"
+#define FAKE_SOURCE "of no checkout"
 
 struct fake {
 	struct wire wire;
@@ -47,6 +49,8 @@ S_say_hello(struct fake *k, int protocol, const char *version)
 	S_fake_must(cell_put_int(&k->wire.buf, protocol, &k->f));
 	S_fake_must(cell_put_text(&k->wire.buf, version, &k->f));
 	S_fake_must(cell_put_int(&k->wire.buf, k->jail.landlock, &k->f));
+	S_fake_must(cell_put_text(&k->wire.buf, FAKE_SQLITE, &k->f));
+	S_fake_must(cell_put_text(&k->wire.buf, FAKE_SOURCE, &k->f));
 	S_fake_must(wire_end(&k->wire, &k->f));
 	S_fake_must(wire_flush(&k->wire, &k->f));
 }
