@@ -228,3 +228,22 @@ mutant('a-number-is-a-file', 'capture/hold.c',
        'rc == -FAULT_REFUSED && i < 0 * STRANGER_LOOKS; i++) {\n',
        'test_faults: the_number_of_a_journal_that_is_gone_means_nothing',
        'want (0, 6)')
+
+mutant('sidecar-taken-for-main', 'capture/evidence.c',
+       '\tif (rc == 1 && selection_no_sidecar(path, f))\n',
+       '\tif (rc == 2 && selection_no_sidecar(path, f))\n',
+       'test_words: who_names_a_sidecar_is_shown_the_database[recover]',
+       'by its name it is the wal')
+
+mutant('sidecar-captured-as-main', 'capture/capture.c',
+       '\treturn selection_no_sidecar(q->db, f);\n',
+       '\treturn 0;\n',
+       'test_words: who_names_a_sidecar_is_shown_the_database[capture]',
+       '/new')
+
+mutant('rights-not-in-reach', 'capture/rights.c',
+       '\tr->in_reach = S_has_trace("CapBnd");\n',
+       '\tr->in_reach = true;\n',
+       'test_capture: without_rights_the_answer_is_trouble_and_what_helps'
+       '[user in a container]',
+       '--cap-add SYS_PTRACE')
