@@ -28,8 +28,9 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. \
 	-I$(BUILD) -DHOLDFAST_VERSION='"$(VERSION)"' \
 	-DHOLDFAST_RECOVER_NAME='"$(RECOVER_NAME)"' $(WARN) $(HARDEN) \
 	-pthread -MMD -MP $(CPPFLAGS) $(CFLAGS)
-ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now,-z,noexecstack \
+HARDEN_LINK = -pthread -Wl,-z,relro,-z,now,-z,noexecstack \
 	-Wl,--as-needed $(CFLAGS) $(LDFLAGS)
+ALL_LDFLAGS = -pie $(HARDEN_LINK)
 
 # Of libcrypto only SHA-256 is used. To load and relocate all of it takes
 # longer than a small capture, so where its archive is installed only what is
@@ -39,6 +40,21 @@ CRYPTO_LIBS ?= $(or \
 	$(shell $(PKG_CONFIG) --libs libcrypto))
 FRONT_LIBS = $(shell $(PKG_CONFIG) --libs libcjson) $(CRYPTO_LIBS)
 HELPER_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libseccomp) $(CRYPTO_LIBS)
+# Where the archives are installed the helper is one file: it gets ready in
+# little more than half the time, and no library or preload of the machine
+# comes between the evidence and what reads it. It then takes a new SQLite
+# when it is built again. SHARED=1 takes the shared libraries.
+SHARED ?=
+HELPER_ARCHIVES := $(foreach lib,sqlite3 seccomp crypto m c,\
+	$(wildcard $(shell $(CC) -print-file-name=lib$(lib).a)))
+ifeq ($(words $(HELPER_ARCHIVES))$(SHARED)$(SAN),5)
+RECOVER_LINK := -static-pie $(foreach loader,open sym close error,\
+	-Wl,--wrap=dl$(loader))
+RECOVER_LIBS := -lsqlite3 -lseccomp -lcrypto -lm
+else
+RECOVER_LINK := -pie
+RECOVER_LIBS = $(HELPER_LIBS)
+endif
 LEASE_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libcjson)
 CONTROLS_LIBS = $(shell $(PKG_CONFIG) --libs sqlite3 libcjson libcrypto libseccomp)
 TEST_LIBS = $(shell $(PKG_CONFIG) --libs cmocka) $(FRONT_LIBS) $(HELPER_LIBS)
@@ -55,8 +71,8 @@ LEASE := $(call objects,lease)
 LEASE_COMMON := $(patsubst %,$(BUILD)/%.o,base/buf base/clock base/fault \
 	base/io base/utf8 cli/escape json/base64_encode json/write)
 ifneq ($(SAN),)
-HELPER := $(filter-out $(BUILD)/recover/filter.o,$(HELPER)) \
-	$(call objects,tests/san)
+HELPER := $(filter-out $(BUILD)/recover/filter.o \
+	$(BUILD)/helper/noload.o,$(HELPER)) $(call objects,tests/san)
 endif
 
 HOLDFAST := $(BUILD)/bin/holdfast
@@ -73,7 +89,7 @@ $(HOLDFAST): $(FRONT) $(COMMON)
 
 $(RECOVER): $(HELPER) $(COMMON)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(HELPER_LIBS)
+	$(CC) $(RECOVER_LINK) $(HARDEN_LINK) -o $@ $^ $(RECOVER_LIBS)
 
 $(LEASE_PROGRAM): $(LEASE) $(LEASE_COMMON)
 	@mkdir -p $(@D)
@@ -100,7 +116,7 @@ $(BUILD)/%.o: %.c Makefile $(BUILD)/flags
 # Changes only when the compiler or its flags do, and then rebuilds all.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS))' > $@.new
+	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(RECOVER_LINK) $(RECOVER_LIBS))' > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 .PHONY: FORCE
@@ -108,7 +124,7 @@ FORCE:
 
 # Every unit test is one program; it links all parts but the two mains.
 PARTS := $(filter-out $(BUILD)/cli/main.o $(BUILD)/helper/main.o \
-	$(BUILD)/lease/main.o, $(FRONT) $(HELPER) $(LEASE) $(COMMON))
+	$(BUILD)/helper/noload.o $(BUILD)/lease/main.o, $(FRONT) $(HELPER) $(LEASE) $(COMMON))
 UNIT := $(patsubst %.c,$(BUILD)/%,$(call sources,tests/unit))
 
 $(BUILD)/libparts.a: $(PARTS)

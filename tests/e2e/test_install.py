@@ -66,6 +66,23 @@ def test_the_front_end_links_no_sqlite():
     assert 'sqlite' not in r.stdout, r.stdout
 
 
+def test_the_helper_is_one_file_where_the_archives_are_there():
+    if SANITIZED:
+        raise Skip('the sanitizers are shared libraries')
+    for lib in 'sqlite3', 'seccomp', 'crypto', 'm', 'c':
+        path = subprocess.run(['cc', f'-print-file-name=lib{lib}.a'],
+                              check=True, text=True,
+                              capture_output=True).stdout.strip()
+        if not os.path.exists(path):
+            raise Skip(f'needs lib{lib}.a')
+    readelf = need_tool('readelf')
+    helper = os.path.join(BUILD, 'libexec', 'holdfast', 'holdfast-recover')
+    r = subprocess.run([readelf, '-dlW', helper], check=True, text=True,
+                       capture_output=True)
+    same([x for x in r.stdout.splitlines()
+          if 'NEEDED' in x or 'INTERP' in x], [])
+
+
 def test_make_help_names_every_target():
     r = gnu_make('help')
     for target in ('all demo check check-unit check-e2e check-long check-san '
