@@ -19,13 +19,6 @@
 #define CACHE_SHARE 16u
 #define MEMDB_MAX (1ll << 46)
 
-/*
- * Some releases of SQLite forgot to call their JSON functions innocuous: a
- * table with one of them in an index, a CHECK or a generated column can't be
- * read without trusting its schema. Set by state_setup.
- */
-static bool json_needs_trust;
-
 static int
 S_configure(struct fault *f)
 {
@@ -37,29 +30,6 @@ S_configure(struct fault *f)
 		return fault_set(f, FAULT_TROUBLE, "SQLite takes no "
 				 "configuration: it is initialised already");
 	return 0;
-}
-
-static int
-S_ask_about_json(struct fault *f)
-{
-	static const char sql[] = "SELECT count(*) FROM pragma_function_list "
-		"WHERE name = 'json_extract' AND flags & 0x200000 = 0";
-	sqlite3_stmt *st = NULL;
-	sqlite3 *db = NULL;
-	int rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE |
-				 SQLITE_OPEN_MEMORY, "memdb");
-
-	if (rc == SQLITE_OK)
-		rc = sqlite3_prepare_v2(db, sql, -1, &st, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW)
-		json_needs_trust = sqlite3_column_int(st, 0) > 0;
-	(void)sqlite3_finalize(st);
-	(void)sqlite3_close(db);
-	return rc == SQLITE_ROW ? 0
-		: fault_set(f, FAULT_TROUBLE, "ask SQLite for its functions: "
-			    "%s", sqlite3_errstr(rc));
 }
 
 int
@@ -86,8 +56,6 @@ state_setup(struct fault *f)
 	/* The first draw opens /dev/urandom. */
 	sqlite3_randomness((int)sizeof(seed), &seed);
 	rc = vfs_setup(f);
-	if (!rc)
-		rc = S_ask_about_json(f);
 	done = !rc;
 	return rc;
 }
@@ -139,14 +107,40 @@ S_limits(sqlite3 *db)
 }
 
 /*
+ * Some releases of SQLite forgot to call their JSON functions innocuous: a
+ * table with one of them in an index, a CHECK or a generated column can't be
+ * read without trusting its schema.
+ */
+static bool
+S_json_needs_trust(void)
+{
+	static const char sql[] = "SELECT count(*) FROM pragma_function_list "
+		"WHERE name = 'json_extract' AND flags & 0x200000 = 0";
+	sqlite3_stmt *st = NULL;
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE |
+				 SQLITE_OPEN_MEMORY, "memdb");
+	bool needs;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(db, sql, -1, &st, NULL);
+	needs = rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW &&
+		sqlite3_column_int(st, 0) > 0;
+	(void)sqlite3_finalize(st);
+	(void)sqlite3_close(db);
+	return needs;
+}
+
+/*
  * With trust, what a schema may call is still no more than JSON: loading
  * extensions is off, and what is only for direct use stays so.
  */
 static int
 S_trust(sqlite3 *db, const char *sql, int rc)
 {
-	if (!json_needs_trust || rc != SQLITE_CORRUPT ||
-	    !strstr(sqlite3_errmsg(db), "unsafe use of "))
+	if (rc != SQLITE_CORRUPT ||
+	    !strstr(sqlite3_errmsg(db), "unsafe use of ") ||
+	    !S_json_needs_trust())
 		return rc;
 	rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1,
 			       (int *)NULL);
