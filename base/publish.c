@@ -159,6 +159,12 @@ S_appear(struct publish *p, struct fault *f)
 	return 0;
 }
 
+void
+publish_begin_sync(const struct publish *p)
+{
+	(void)sync_file_range(p->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int
 publish_commit(struct publish *p, struct fault *f)
 {

@@ -31,6 +31,13 @@ struct publish {
 int
 publish_open(const char *path, bool force, struct publish *p, struct fault *f);
 
+/*
+ * Most of it is written: the disk may begin, so that the commit waits less.
+ * Nothing rests on it.
+ */
+void
+publish_begin_sync(const struct publish *p);
+
 /* On disk and under its name, or a fault and no such name (an older file of
    that name is as it was). Only where the folder itself can't be synced, after
    the name appeared, the file stays. */

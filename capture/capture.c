@@ -116,10 +116,11 @@ static int
 S_prepare(struct run *r, struct fault *f)
 {
 	char name[PACKET_NAME_BYTES];
-	uint64_t bytes[ROLE_COUNT];
+	uint64_t bytes[ROLE_COUNT], most = 0;
 	int rc;
 
-	packet_default_name(r->selection.base, clock_real_ns(), name);
+	if (!r->q->output)
+		packet_default_name(r->selection.base, clock_real_ns(), name);
 	r->output = strdup(r->q->output ? r->q->output : name);
 	if (!r->output)
 		return fault_set(f, FAULT_TROUBLE, "out of memory");
@@ -128,13 +129,15 @@ S_prepare(struct run *r, struct fault *f)
 	if (!rc)
 		rc = inspect_begin(&r->helper, r->packet, f);
 	if (!rc)
-		rc = stage_new(&r->stage, f);
+		rc = S_look_at_names(r, bytes, f);
+	for (enum role k = 0; k < ROLE_COUNT; k++)
+		if (!rc && bytes[k] > most)
+			most = bytes[k];
+	if (!rc)
+		rc = stage_new(&r->stage, most, f);
 	if (rc)
 		return rc;
 	packet_writer_watch(r->packet, signals_pending, S_progress, r);
-	rc = S_look_at_names(r, bytes, f);
-	if (rc)
-		return rc;
 	return packet_writer_prepare(r->packet, r->selection.base, bytes,
 				     r->stage, f);
 }
@@ -254,10 +257,14 @@ S_attempt(struct run *r, struct fault *f)
 	r->read = rc == 0;
 	if (!rc)
 		rc = S_read_twice(r, f);
+	hold_resume(&r->hold);
+	if (!rc)
+		rc = inspect_ask(r->helper, r->packet, r->now_ns, f);
 	hold_release(&r->hold);
 	if (!rc)
-		rc = inspect_staged(r->helper, r->packet, r->now_ns, &r->found,
-				    f);
+		packet_writer_begin_sync(r->packet);
+	if (!rc)
+		rc = inspect_answer(r->helper, &r->found, f);
 	if (!rc)
 		rc = S_confirm(r, f);
 	if (!rc)

@@ -35,13 +35,21 @@ hold_init(struct hold *h)
 }
 
 void
+hold_resume(struct hold *h)
+{
+	if (h->pause)
+		pause_resume(h->pause);
+	if (h->began_ns && !h->pause_ns)
+		h->pause_ns = clock_mono_ns() - h->began_ns;
+}
+
+void
 hold_release(struct hold *h)
 {
+	hold_resume(h);
 	pause_free(h->pause);
 	h->pause = NULL;
 	signals_allow_stops(&h->stops);
-	if (h->began_ns && !h->pause_ns)
-		h->pause_ns = clock_mono_ns() - h->began_ns;
 	for (enum role r = 0; r < ROLE_COUNT; r++) {
 		if (h->leased[r])
 			(void)fcntl(h->held[r].fd, F_SETLEASE, F_UNLCK);

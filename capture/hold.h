@@ -68,7 +68,7 @@ struct hold {
 	struct writers writers;	/* for the report, filled by hold_describe */
 	uint64_t deadline_ns;	/* of the pause; clock_mono_ns */
 	uint64_t began_ns;	/* 0 while nobody was paused */
-	uint64_t pause_ns;	/* filled by hold_release */
+	uint64_t pause_ns;	/* filled by hold_resume */
 	struct signals_stops stops;
 	struct pause *pause;	/* last: undone first */
 };
@@ -113,7 +113,11 @@ hold_still(const struct hold *h, struct fault *f);
 int
 hold_alone(const struct hold *h, struct fault *f);
 
-/* The writers run again. The files stay held. */
+/* The writers run again. */
+void
+hold_resume(struct hold *h);
+
+/* As hold_resume; and what holding took is given back. The files stay held. */
 void
 hold_release(struct hold *h);
 

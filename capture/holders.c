@@ -140,21 +140,18 @@ S_look_at(struct scan *s, int procfd, const char *name, struct holders *out,
 {
 	OWN_PROC(p);
 	OWN_HOLDER(h);
-	struct proc_stat st;
-	int rc;
+	bool kernel;
+	int rc = proc_is_kernel(procfd, name, &kernel, f);
 
+	if (rc || kernel)
+		return rc < 0 ? rc : 0;
 	p.pid = (pid_t)atoi(name);
-	if (p.pid == getpid())
-		return 0;
 	p.dirfd = openat(procfd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (p.dirfd < 0 && (errno == ENOENT || errno == ESRCH))
 		return 0;
 	if (p.dirfd < 0)
 		return fault_sys(f, FAULT_TROUBLE, errno, "open /proc/%s",
 				 name);
-	rc = proc_stat(&p, 0, &st, f);
-	if (rc || st.kernel)
-		return rc < 0 ? rc : 0;
 	rc = scan_process(s, &p, &h, f);
 	if (rc == SCAN_DENIED) {
 		rc = S_add_unreadable(out, &p, f);
@@ -186,6 +183,7 @@ static int
 S_find(struct scan *s, struct proc_list *all, const struct holders *before,
        struct holders *out, struct fault *f)
 {
+	const pid_t us = getpid();
 	const char *name;
 	size_t at = 0;
 	int rc;
@@ -200,7 +198,8 @@ S_find(struct scan *s, struct proc_list *all, const struct holders *before,
 		pid_t pid = (pid_t)atoi(name);
 
 		rc = S_add_seen(out, pid, all->ino, f);
-		if (!rc && !S_was_seen(before, &at, pid, all->ino))
+		if (!rc && pid != us &&
+		    !S_was_seen(before, &at, pid, all->ino))
 			rc = S_look_at(s, procfd, name, out, f);
 	}
 	if (!rc && all->err)

@@ -81,18 +81,26 @@ inspect_begin(struct warden **helper, const struct packet_writer *w,
 }
 
 int
-inspect_staged(struct warden *helper, const struct packet_writer *w,
-	       uint64_t now_ns, struct inspection *i, struct fault *f)
+inspect_ask(struct warden *helper, const struct packet_writer *w,
+	    uint64_t now_ns, struct fault *f)
 {
-	struct wire_frame fr;
 	struct ask ask;
 	int rc;
 
-	memset(i, 0, sizeof(*i));
 	ask_init(&ask, ASK_INSPECT);
 	ask.nsides = 1;
 	packet_writer_side(w, EVIDENCE_FD, now_ns, &ask.side[0]);
 	rc = warden_ask(helper, &ask, NULL, f);
+	return rc ? fault_wrap(f, "inspect") : 0;
+}
+
+int
+inspect_answer(struct warden *helper, struct inspection *i, struct fault *f)
+{
+	struct wire_frame fr;
+	int rc = 0;
+
+	memset(i, 0, sizeof(*i));
 	while (rc == 0) {
 		rc = warden_next(helper, &fr, f);
 		if (rc == 0 && fr.type == WIRE_FACT)

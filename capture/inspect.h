@@ -5,7 +5,8 @@
  * helper may lie about what it was given; it can't make the bytes others.
  *
  * Lifecycle: inspect_begin, warden_ready before anybody is paused (nobody is
- * for a capture that nothing could look into), inspect_staged, warden_free.
+ * for a capture that nothing could look into), inspect_ask, inspect_answer,
+ * warden_free.
  */
 #ifndef CAPTURE_INSPECT_H
 #define CAPTURE_INSPECT_H
@@ -32,10 +33,12 @@ int
 inspect_begin(struct warden **helper, const struct packet_writer *w,
 	      struct fault *f);
 
-/* What it finds there; asked once. */
+/* All is staged: it may look, once. What it finds comes with the answer. */
 int
-inspect_staged(struct warden *helper, const struct packet_writer *w,
-	       uint64_t now_ns, struct inspection *i, struct fault *f);
+inspect_ask(struct warden *helper, const struct packet_writer *w,
+	    uint64_t now_ns, struct fault *f);
+int
+inspect_answer(struct warden *helper, struct inspection *i, struct fault *f);
 
 /*
  * Do the files make one database? FAULT_REFUSED says why not;

@@ -23,6 +23,7 @@ struct target {
 	struct tracer *tracer;
 	struct threads *threads;
 	uint64_t deadline_ns;
+	bool resumed;
 };
 
 struct pause {
@@ -111,16 +112,22 @@ S_begin(struct pause *p, const struct proc *who, struct target **t,
 	return 0;
 }
 
-/*
- * What is stopped is detached by name, so that it runs when we return. What
- * would not stop can't be: the end of the tracer thread lets it go.
- */
+/* What is stopped is detached by name, so that it runs when we return. */
 static void
-S_end(struct pause *p, struct target *t)
+S_let_go(struct target *t)
 {
 	struct fault unused = FAULT_INIT;
 
-	(void)tracer_call(t->tracer, S_resume, S_reap, t, &unused);
+	if (!t->resumed)
+		(void)tracer_call(t->tracer, S_resume, S_reap, t, &unused);
+	t->resumed = true;
+}
+
+/* What would not stop: the end of the tracer thread lets it go. */
+static void
+S_end(struct pause *p, struct target *t)
+{
+	S_let_go(t);
 	tracer_end(t->tracer);
 	threads_free(t->threads);
 	*t = p->target[--p->count];
@@ -175,6 +182,13 @@ pause_was_stopped(const struct pause *p, pid_t pid)
 	const struct target *t = S_find(p, pid);
 
 	return t && threads_were_stopped(t->threads);
+}
+
+void
+pause_resume(struct pause *p)
+{
+	for (size_t i = p->count; i > 0; i--)
+		S_let_go(&p->target[i - 1]);
 }
 
 void

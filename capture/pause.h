@@ -4,7 +4,7 @@
  * Lifecycle: OWN_PAUSE declared after everything that is used inside the
  * pause; pause_new, pause_add for each process, pause_check between the
  * reads, pause_free. signals_block (capture/signals.h) comes first, or a
- * stop is noticed late.
+ * stop is noticed late. pause_resume ends the pause, pause_free what it took.
  *
  * Each process is traced by a thread of its own. The kernel detaches what a
  * thread traces when the thread ends, however it ends and in whatever state
@@ -66,7 +66,14 @@ pause_threads(const struct pause *p, pid_t pid);
 bool
 pause_was_stopped(const struct pause *p, pid_t pid);
 
-/* All processes run on, the last added first. */
+/*
+ * All that was stopped runs on, the last added first; nothing but pause_free
+ * may follow.
+ */
+void
+pause_resume(struct pause *p);
+
+/* As pause_resume; and what could not be stopped is let go. */
 void
 pause_free(struct pause *p);
 

@@ -8,10 +8,11 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/io.h"
 
 #define STAT_BYTES 1024		/* far more than up to field 22 */
 #define KERNEL_THREAD 0x00200000u	/* PF_KTHREAD: linux/sched.h */
@@ -46,9 +47,8 @@ static int
 S_stat_at(int dirfd, pid_t pid, const char *name, struct proc_stat *s,
 	  struct fault *f)
 {
-	struct fault reading = FAULT_INIT;
 	char text[STAT_BYTES];
-	size_t got;
+	ssize_t got;
 	OWN_FD(fd);
 
 	fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC);
@@ -57,18 +57,34 @@ S_stat_at(int dirfd, pid_t pid, const char *name, struct proc_stat *s,
 	if (fd < 0)
 		return fault_sys(f, FAULT_TROUBLE, errno, "open /proc/%d/%s",
 				 (int)pid, name);
-	if (io_read(fd, text, sizeof(text) - 1, &got, &reading)) {
-		if (S_gone(reading.err))
-			return 1;
-		*f = reading;
-		return fault_wrap(f, "/proc/%d/%s", (int)pid, name);
-	}
+	/* One read gives all of it; most of our looks are at this file. */
+	do
+		got = read(fd, text, sizeof(text) - 1);
+	while (got < 0 && errno == EINTR);
+	if (got < 0 && S_gone(errno))
+		return 1;
+	if (got < 0)
+		return fault_sys(f, FAULT_TROUBLE, errno, "read /proc/%d/%s",
+				 (int)pid, name);
 	text[got] = '\0';
 	if (S_parse_stat(text, s))
 		return fault_set(f, FAULT_TROUBLE,
 				 "/proc/%d/%s is not in the known form",
 				 (int)pid, name);
 	return 0;
+}
+
+int
+proc_is_kernel(int procfd, const char *pid, bool *kernel, struct fault *f)
+{
+	char name[32];
+	struct proc_stat s;
+	int rc;
+
+	(void)snprintf(name, sizeof(name), "%s/stat", pid);
+	rc = S_stat_at(procfd, (pid_t)atoi(pid), name, &s, f);
+	*kernel = rc == 0 && s.kernel;
+	return rc;
 }
 
 int

@@ -57,6 +57,13 @@ proc_stat(const struct proc *p, pid_t tid, struct proc_stat *s,
 	  struct fault *f);
 
 /*
+ * Of an entry of /proc, before it is held: most are threads of the kernel.
+ * 1: it is gone.
+ */
+int
+proc_is_kernel(int procfd, const char *pid, bool *kernel, struct fault *f);
+
+/*
  * The value of one line of /proc/PID/status without its tabs and newline:
  * "State", "TracerPid", "Uid" ... tid 0: the process itself. Longer values
  * are cut. 1: no such line, or the process is gone.

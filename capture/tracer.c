@@ -15,6 +15,11 @@
 
 #define TRACER_STACK (256u << 10)
 #define TRACER_MOMENT_NS 20000000u	/* between two calls of meanwhile */
+/*
+ * Inside a pause the next call or its end is less than this away as a rule,
+ * and to wake a processor takes longer than most calls do.
+ */
+#define TRACER_AWAKE_NS 500000u
 
 struct tracer {
 	pthread_t thread;
@@ -29,6 +34,34 @@ struct tracer {
 	bool end;
 };
 
+static bool
+S_has_work(const struct tracer *t)
+{
+	return t->job || t->end;
+}
+
+static bool
+S_is_idle(const struct tracer *t)
+{
+	return !t->job;
+}
+
+/* Under the lock; yields it while it looks. false: it is time to sleep. */
+static bool
+S_stay_awake_for(struct tracer *t, bool (*comes)(const struct tracer *t))
+{
+	uint64_t until = clock_mono_ns() + TRACER_AWAKE_NS;
+
+	while (!comes(t)) {
+		if (clock_left_ns(until) == 0)
+			return false;
+		MUST(pthread_mutex_unlock(&t->lock) == 0);
+		(void)sched_yield();
+		MUST(pthread_mutex_lock(&t->lock) == 0);
+	}
+	return true;
+}
+
 static void *
 S_main(void *arg)
 {
@@ -41,7 +74,9 @@ S_main(void *arg)
 		int rc;
 
 		if (!t->job) {
-			MUST(pthread_cond_wait(&t->changed, &t->lock) == 0);
+			if (!S_stay_awake_for(t, S_has_work))
+				MUST(pthread_cond_wait(&t->changed,
+						       &t->lock) == 0);
 			continue;
 		}
 		MUST(pthread_mutex_unlock(&t->lock) == 0);
@@ -131,7 +166,7 @@ tracer_call(struct tracer *t, int (*job)(void *arg, struct fault *f),
 	t->f = f;
 	t->job = job;
 	MUST(pthread_cond_broadcast(&t->changed) == 0);
-	while (t->job) {
+	while (!S_stay_awake_for(t, S_is_idle)) {
 		S_wait_moment(t);
 		if (!t->job)
 			break;

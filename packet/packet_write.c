@@ -149,6 +149,12 @@ packet_writer_offset(const struct packet_writer *w, enum role r)
 	return w->layout.member[r].place.data;
 }
 
+void
+packet_writer_begin_sync(const struct packet_writer *w)
+{
+	publish_begin_sync(&w->out);
+}
+
 int
 packet_writer_read_fd(const struct packet_writer *w)
 {

@@ -76,6 +76,10 @@ packet_writer_fd(const struct packet_writer *w);
 uint64_t
 packet_writer_offset(const struct packet_writer *w, enum role r);
 
+/* The members are in it: see publish_begin_sync. */
+void
+packet_writer_begin_sync(const struct packet_writer *w);
+
 /* The same file, read-only: for the helper. */
 int
 packet_writer_read_fd(const struct packet_writer *w);

@@ -2,7 +2,7 @@
  * stage.c - the two reads of a file into the packet, and the hashing after
  *
  * Both reads hand out chunks in order to two lanes: the calling thread and
- * one worker. A chunk fits in the processor's second-level cache, so what a
+ * one worker; a small file has one lane. A chunk fits in the processor's second-level cache, so what a
  * lane read is still there when it writes or compares. Reading the staged
  * copy with pread costs little more than a mapping would, and can't fault.
  */
@@ -26,9 +26,9 @@
 
 #define CHUNK (256u << 10)
 #define LANES 2
-#define BUFFERS_BYTES ((size_t)LANES * 2 * CHUNK)
-/* Below so many bytes waking the worker costs more than it helps. */
+/* Below so many bytes a worker and its buffers cost more than they help. */
 #define SHARE_FROM (4 * CHUNK)
+#define SMALL_CHUNK (64u << 10)
 /*
  * Of the memory that is available, 1/N may hold pages that wait for a copy:
  * below the share from which the kernel makes writers of dirty pages wait.
@@ -42,6 +42,7 @@ enum pass {
 };
 
 struct job {
+	size_t chunk;			/* bytes: CHUNK or SMALL_CHUNK */
 	enum pass pass;
 	int from, to;
 	uint64_t size, to_offset, deadline_ns;
@@ -52,7 +53,7 @@ struct job {
 
 struct lane {
 	struct job *job;
-	unsigned char *source, *staged;	/* CHUNK bytes each */
+	unsigned char *source, *staged;	/* a chunk each */
 	bool caller;			/* may ask whether we are interrupted */
 	int rc;
 	uint64_t at;			/* rc: the first byte that failed */
@@ -60,33 +61,52 @@ struct lane {
 };
 
 struct stage {
-	struct worker *worker;
-	unsigned char *buffers;		/* owned: of all lanes */
+	struct worker *worker;		/* NULL: one lane does all */
+	unsigned char *buffers;		/* owned: two chunks for each lane */
 	struct lane lane[LANES];
 	struct job job;
 	struct digest *whole, *block;
 	unsigned char list[CHUNK / BLOCK_BYTES * DIGEST_BYTES];
 };
 
-/* All in one step: page by page the faults would take longer than the reads. */
+static size_t
+S_lanes(const struct stage *s)
+{
+	return s->job.chunk == CHUNK ? LANES : 1;
+}
+
+static size_t
+S_buffers_bytes(const struct stage *s)
+{
+	return S_lanes(s) * 2 * s->job.chunk;
+}
+
+/*
+ * All in one step: page by page the faults would take longer than the reads.
+ * Each is written to as well: where we run in a virtual machine, the first
+ * use of a page can cost as much as its fault.
+ */
 static int
 S_new_buffers(struct stage *s, struct fault *f)
 {
-	s->buffers = mmap(NULL, BUFFERS_BYTES, PROT_READ | PROT_WRITE,
+	size_t bytes = S_buffers_bytes(s), chunk = s->job.chunk;
+
+	s->buffers = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (s->buffers == MAP_FAILED) {
 		s->buffers = NULL;
 		return fault_sys(f, FAULT_TROUBLE, errno, "buffers");
 	}
-	for (int i = 0; i < LANES; i++) {
-		s->lane[i].source = s->buffers + 2 * (size_t)i * CHUNK;
-		s->lane[i].staged = s->lane[i].source + CHUNK;
+	memset(s->buffers, 0, bytes);
+	for (size_t i = 0; i < S_lanes(s); i++) {
+		s->lane[i].source = s->buffers + 2 * i * chunk;
+		s->lane[i].staged = s->lane[i].source + chunk;
 	}
 	return 0;
 }
 
 int
-stage_new(struct stage **s, struct fault *f)
+stage_new(struct stage **s, uint64_t foreseen, struct fault *f)
 {
 	OWN_STAGE(n);
 	int rc;
@@ -94,6 +114,7 @@ stage_new(struct stage **s, struct fault *f)
 	n = calloc(1, sizeof(*n));
 	if (!n)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: buffers");
+	n->job.chunk = foreseen < SHARE_FROM ? SMALL_CHUNK : CHUNK;
 	for (int i = 0; i < LANES; i++) {
 		n->lane[i].job = &n->job;
 		n->lane[i].caller = i == 0;
@@ -103,7 +124,7 @@ stage_new(struct stage **s, struct fault *f)
 		rc = digest_new(&n->whole, f);
 	if (rc == 0)
 		rc = digest_new(&n->block, f);
-	if (rc == 0)
+	if (rc == 0 && n->job.chunk == CHUNK)
 		rc = worker_start(&n->worker, f);
 	if (rc)
 		return rc;
@@ -119,7 +140,7 @@ stage_free(struct stage *s)
 		return;
 	worker_free(s->worker);
 	if (s->buffers)
-		(void)munmap(s->buffers, BUFFERS_BYTES);
+		(void)munmap(s->buffers, S_buffers_bytes(s));
 	digest_free(s->whole);
 	digest_free(s->block);
 	free(s);
@@ -185,7 +206,7 @@ S_lane(void *arg)
 	struct job *j = l->job;
 
 	while (l->rc == 0 && !atomic_load(&j->stop)) {
-		uint64_t at = atomic_fetch_add(&j->next, CHUNK);
+		uint64_t at = atomic_fetch_add(&j->next, j->chunk);
 		uint64_t left;
 
 		if (at >= j->size)
@@ -194,8 +215,8 @@ S_lane(void *arg)
 		l->at = at;
 		l->rc = S_check_time(l, &l->fault);
 		if (l->rc == 0)
-			l->rc = S_chunk(l, at, left < CHUNK ? (size_t)left
-							    : CHUNK,
+			l->rc = S_chunk(l, at, left < j->chunk ? (size_t)left
+							       : j->chunk,
 					&l->fault);
 	}
 	if (l->rc)
@@ -213,10 +234,11 @@ S_run(struct stage *s, struct fault *f)
 	atomic_store(&s->job.next, 0);
 	atomic_store(&s->job.stop, false);
 	first->rc = second->rc = 0;
-	if (s->job.size >= SHARE_FROM)
+	if (s->worker && s->job.size >= SHARE_FROM)
 		worker_run(s->worker, S_lane, second);
 	S_lane(first);
-	worker_wait(s->worker);
+	if (s->worker)
+		worker_wait(s->worker);
 	if (second->rc && (!first->rc || second->at < first->at))
 		first = second;
 	if (first->rc)
@@ -283,8 +305,8 @@ stage_prepare(struct stage *s, int to, uint64_t offset, uint64_t size,
 	rc = S_allocate(to, offset, size, interrupted, f);
 	if (rc)
 		return rc;
-	for (int i = 0; i < LANES; i++)
-		memset(s->lane[i].staged, 0, CHUNK);
+	for (size_t i = 0; i < S_lanes(s); i++)
+		memset(s->lane[i].staged, 0, s->job.chunk);
 	s->job.pass = PASS_FILL;
 	s->job.from = -1;
 	s->job.to = to;
@@ -334,7 +356,7 @@ S_hash_blocks(struct stage *s, const unsigned char *bytes, size_t n,
 	return 0;
 }
 
-/* The worker digests the whole while we digest the blocks. */
+/* A worker digests the whole while we digest the blocks. */
 static int
 S_hash_chunk(struct stage *s, const unsigned char *bytes, size_t n,
 	     struct stage_blocks *blocks, struct fault *f)
@@ -342,6 +364,10 @@ S_hash_chunk(struct stage *s, const unsigned char *bytes, size_t n,
 	struct whole w = { .digest = s->whole, .bytes = bytes, .n = n };
 	int rc;
 
+	if (!s->worker) {
+		S_hash_whole(&w);
+		return S_hash_blocks(s, bytes, n, blocks, f);
+	}
 	worker_run(s->worker, S_hash_whole, &w);
 	rc = S_hash_blocks(s, bytes, n, blocks, f);
 	worker_wait(s->worker);
@@ -355,12 +381,13 @@ stage_hash(struct stage *s, int fd, uint64_t offset, uint64_t size,
 	   unsigned char sha256[DIGEST_BYTES], struct fault *f)
 {
 	unsigned char *bytes = s->lane[0].source;
+	const size_t chunk = s->job.chunk;
 	int rc = 0;
 
 	digest_reset(s->whole);
-	for (uint64_t at = 0; at < size; at += CHUNK) {
+	for (uint64_t at = 0; at < size; at += chunk) {
 		uint64_t left = size - at;
-		size_t n = left < CHUNK ? (size_t)left : CHUNK;
+		size_t n = left < chunk ? (size_t)left : chunk;
 
 		if (interrupted && interrupted())
 			return fault_set(f, FAULT_INTERRUPTED, "interrupted");

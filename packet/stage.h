@@ -17,8 +17,12 @@
 
 struct stage;
 
+/*
+ * foreseen: bytes of the largest file that will be staged. Where it turns
+ * out larger only time is lost.
+ */
 int
-stage_new(struct stage **s, struct fault *f);
+stage_new(struct stage **s, uint64_t foreseen, struct fault *f);
 void
 stage_free(struct stage *s);
 

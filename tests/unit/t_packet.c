@@ -53,7 +53,7 @@ S_setup(void **state)
 			data[r][i] = (unsigned char)(1 + (i * 7 + i / 256
 							  + r * 50) % 255);
 	(void)signal(SIGXFSZ, SIG_IGN);
-	return stage_new(&stage, &f);
+	return stage_new(&stage, 0, &f);
 }
 
 static int
@@ -917,7 +917,7 @@ S_tiny_disk(void)
 	    || mount("none", folder, "tmpfs", 0, "size=32k"))
 		return 77;
 	/* The threads of the other stage are not in this process. */
-	if (stage_new(&s, &f))
+	if (stage_new(&s, 0, &f))
 		return 1;
 	stage = s;
 	(void)snprintf(to, sizeof(to), "%s/q", folder);

@@ -108,6 +108,28 @@ a_paused_process_rests_and_runs_on(void **state)
 }
 
 static void
+resumed_it_runs_before_the_pause_is_freed(void **state)
+{
+	struct fault f = FAULT_INIT;
+	struct fixture x[2];
+	OWN_PAUSE(p);
+
+	(void)state;
+	assert_int_equal(pause_new(&p, &f), 0);
+	for (int i = 0; i < 2; i++) {
+		S_begin(&x[i], target_count, NULL);
+		assert_int_equal(S_pause(p, x[i].pid, S_soon(), &f), 0);
+	}
+	pause_resume(p);
+	for (int i = 0; i < 2; i++)
+		assert_true(target_advances(x[i].s));
+	pause_free(p);
+	p = NULL;
+	for (int i = 0; i < 2; i++)
+		S_finish(&x[i]);
+}
+
+static void
 several_processes_rest_together(void **state)
 {
 	struct fault f = FAULT_INIT;
@@ -815,6 +837,7 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_paused_process_rests_and_runs_on),
+		cmocka_unit_test(resumed_it_runs_before_the_pause_is_freed),
 		cmocka_unit_test(several_processes_rest_together),
 		cmocka_unit_test(two_hundred_threads_stop),
 		cmocka_unit_test(threads_that_come_and_go_are_all_stopped),

@@ -28,19 +28,33 @@ static unsigned char bytes[LARGE];
 static struct stage *stage;
 
 static int
-S_setup(void **state)
+S_setup(uint64_t foreseen)
 {
 	struct fault f = FAULT_INIT;
 	uint64_t x = 88172645463325252ull;
 
-	(void)state;
 	for (size_t i = 0; i < LARGE; i++) {
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
 		bytes[i] = (unsigned char)x;
 	}
-	return stage_new(&stage, &f);
+	return stage_new(&stage, foreseen, &f);
+}
+
+static int
+S_large(void **state)
+{
+	(void)state;
+	return S_setup(LARGE);
+}
+
+/* What was foreseen small may turn out as large as anything. */
+static int
+S_small(void **state)
+{
+	(void)state;
+	return S_setup(1);
 }
 
 static int
@@ -331,5 +345,8 @@ main(void)
 		cmocka_unit_test(room_that_is_not_there_is_trouble),
 	};
 
-	return cmocka_run_group_tests(tests, S_setup, S_teardown);
+	return cmocka_run_group_tests_name("large", tests, S_large,
+					   S_teardown) +
+	       cmocka_run_group_tests_name("small", tests, S_small,
+					   S_teardown);
 }
