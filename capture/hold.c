@@ -7,17 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/own.h"
 #include "capture/mounts.h"
 #include "capture/rights.h"
+#include "capture/signals.h"
 #include "capture/stopped.h"
 #include "capture/unseen.h"
 
-/* Between two of them whoever had main open for a moment may have gone. */
-#define LEASE_TRIES 3
+/*
+ * Who had main open for a moment has gone at one of several looks; who is
+ * there all the time and in no table of ours can't be seen.
+ */
+#define LEASE_TRIES_NS (CLOCK_NS_PER_SEC / 2)
+#define LEASE_STEP_NS 1000000l
 /* More of them, each after the last, before a stranger is believed. */
 #define STRANGER_LOOKS 3
 
@@ -325,6 +331,22 @@ S_check_links(struct hold *h, const struct selection *s,
 			  "its writers use");
 }
 
+/* FAULT_UNSTABLE: one has it open for writing that we can see. */
+static int
+S_see_opener(const struct selection *s, struct fault *f)
+{
+	const struct inode_id main = { s->dev, s->ino };
+	OWN_HOLDERS(now);
+	int rc = holders_find(&main, 1, &now, f);
+
+	for (size_t i = 0; rc == 0 && i < now.count; i++)
+		if (now.holder[i].writable)
+			rc = fault_set(f, FAULT_UNSTABLE, "process %d has just"
+				       " opened it for writing",
+				       (int)now.holder[i].pid);
+	return rc;
+}
+
 /*
  * The lease is refused where a process has main open for writing: one that
  * opened it since we looked, or one that we can't see.
@@ -332,26 +354,25 @@ S_check_links(struct hold *h, const struct selection *s,
 static int
 S_lease_main(struct hold *h, const struct selection *s, struct fault *f)
 {
-	const struct inode_id main = { s->dev, s->ino };
-	int rc = -FAULT_REFUSED;
+	uint64_t until = clock_mono_ns() + LEASE_TRIES_NS;
+	struct timespec step = { .tv_nsec = LEASE_STEP_NS };
+	int rc;
 
-	for (int i = 0; rc == -FAULT_REFUSED && i < LEASE_TRIES; i++) {
-		OWN_HOLDERS(now);
-		int looked;
+	for (;;) {
+		struct fault seen = FAULT_INIT;
 
+		*f = (struct fault)FAULT_INIT;
 		rc = stopped_lease(&h->held[ROLE_MAIN], &h->notes,
 				   &h->leased[ROLE_MAIN], f);
 		if (rc != -FAULT_REFUSED)
 			break;
-		looked = holders_find(&main, 1, &now, f);
-		if (looked)
-			return looked;
-		for (size_t k = 0; k < now.count; k++)
-			if (now.holder[k].writable)
-				return fault_set(f, FAULT_UNSTABLE, "process "
-						 "%d has just opened it for "
-						 "writing",
-						 (int)now.holder[k].pid);
+		if (S_see_opener(s, &seen)) {
+			*f = seen;
+			return -(int)f->code;
+		}
+		if (clock_left_ns(until) == 0 || signals_pending())
+			break;
+		(void)nanosleep(&step, NULL);
 	}
 	h->kernel_vouches = h->leased[ROLE_MAIN];
 	return rc;
