@@ -14,9 +14,6 @@
 #include "recover/vfs.h"
 #include "reply/wire.h"
 
-#define CACHE_SMALL_KIB 8192u
-#define CACHE_MAX_KIB (48u << 10)
-#define CACHE_SHARE 16u
 #define MEMDB_MAX (1ll << 46)
 
 static int
@@ -147,21 +144,19 @@ S_trust(sqlite3 *db, const char *sql, int rc)
 	return rc ? rc : sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
+/*
+ * The size of the cache is SQLite's own: most pages are read once, and to
+ * read one again costs less than memory that is used for the first time. To
+ * set it reads the schema.
+ */
 int
-harden(sqlite3 *db, uint64_t memory, struct fault *f)
+harden(sqlite3 *db, struct fault *f)
 {
-	uint64_t kib = memory / CACHE_SHARE / 1024;
-	char sql[128];
+	static const char sql[] = "PRAGMA temp_store=MEMORY;"
+		"PRAGMA query_only=1; PRAGMA cache_size=-2000";
 	int rc = S_flags(db);
 
 	S_limits(db);
-	if (kib < CACHE_SMALL_KIB)
-		kib = CACHE_SMALL_KIB;
-	if (kib > CACHE_MAX_KIB)
-		kib = CACHE_MAX_KIB;
-	(void)snprintf(sql, sizeof(sql), "PRAGMA temp_store=MEMORY;"
-		       "PRAGMA query_only=1; PRAGMA cache_size=-%u",
-		       (unsigned)kib);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	rc = S_trust(db, sql, rc);

@@ -5,14 +5,12 @@
 #define RECOVER_HARDEN_H
 
 #include <sqlite3.h>
-#include <stdint.h>
 
 #include "base/fault.h"
 
-/* No writing, nothing from the schema trusted, every limit set. memory: of
-   which a share is the page cache; 0: a small cache serves. Reads the
+/* No writing, nothing from the schema trusted, every limit set. Reads the
    database's schema, so that its faults come up here. */
 int
-harden(sqlite3 *db, uint64_t memory, struct fault *f);
+harden(sqlite3 *db, struct fault *f);
 
 #endif

@@ -48,7 +48,7 @@ S_open_images(const struct state *s, bool roll_back, sqlite3 **db,
 				 vfs_images_name(s->vfs));
 
 	if (rc == SQLITE_OK)
-		return harden(*db, s->memory, f);
+		return harden(*db, f);
 	rc = state_sql_fault(*db, rc, "open the images", f);
 	(void)sqlite3_close(*db);
 	*db = NULL;
@@ -417,7 +417,7 @@ state_connect(struct state *s, sqlite3 **db, struct fault *f)
 	} else {
 		rc = S_open_memory(s, &n, f);
 		if (!rc)
-			rc = harden(n, 0, f);
+			rc = harden(n, f);
 	}
 	if (rc) {
 		(void)sqlite3_close(n);
