@@ -46,6 +46,7 @@ S_free_object(struct changes_object *o)
 	free(o->type);
 	free(o->name);
 	free(o->table);
+	free(o->type_before);
 	free(o->name_before);
 	free(o->table_before);
 	free(o->before);
@@ -116,6 +117,34 @@ S_get_sql(struct wire_frame *fr, char **sql, struct fault *f)
 }
 
 static int
+S_get_side(struct wire_frame *fr, struct changes_stored *s, struct fault *f)
+{
+	int rc = 0;
+
+	s->there = true;
+	for (size_t i = 0; rc == 0 && i < WIRE_STORED; i++)
+		rc = S_get_cell(fr, &s->cell[i], f);
+	return rc;
+}
+
+static int
+S_get_stored(struct wire_frame *fr, struct changes_object *o, struct fault *f)
+{
+	int64_t n, sides = o->change == WIRE_CHANGED ? 2 : 1;
+	int rc = wire_get_int(fr, &n, f);
+
+	if (rc || n == 0)
+		return rc;
+	if (n != sides * WIRE_STORED)
+		return ask_malformed(f, "a schema object as it is stored");
+	if (o->change != WIRE_ADDED)
+		rc = S_get_side(fr, &o->stored_before, f);
+	if (!rc && o->change != WIRE_REMOVED)
+		rc = S_get_side(fr, &o->stored_after, f);
+	return rc;
+}
+
+static int
 S_take_object(struct reader *r, struct wire_frame *fr, struct fault *f)
 {
 	struct changes_object o __attribute__((cleanup(S_free_object))) = {
@@ -141,15 +170,21 @@ S_take_object(struct reader *r, struct wire_frame *fr, struct fault *f)
 	if (!rc)
 		rc = S_get_sql(fr, &o.table_before, f);
 	if (!rc)
+		rc = S_get_sql(fr, &o.type_before, f);
+	if (!rc)
+		rc = S_get_stored(fr, &o, f);
+	if (!rc)
 		rc = wire_get_done(fr, f);
 	if (rc)
 		return rc;
 	if ((o.change == WIRE_ADDED && o.before) ||
 	    (o.change == WIRE_REMOVED && o.after) ||
-	    (o.change != WIRE_CHANGED && (o.name_before || o.table_before)) ||
+	    (o.change != WIRE_CHANGED &&
+	     (o.name_before || o.table_before || o.type_before)) ||
 	    (structure != 0 && structure != 1))
 		return ask_malformed(f, "a schema object");
 	o.structure = structure == 1;
+	changes_object_weigh(&o);
 	r->sum->objects++;
 	return r->sink->object(r->sink->arg, &o, f);
 }

@@ -31,6 +31,32 @@ S_setting(void *arg, const char *name, const struct cell *before,
 	return report_written(to->out, f);
 }
 
+static void
+S_was(struct ndjson *j, const struct changes_object *o)
+{
+	if (o->type_before)
+		ndjson_shown(j, "type_before", o->type_before);
+	if (o->name_before)
+		ndjson_shown(j, "name_before", o->name_before);
+	if (o->table_before)
+		ndjson_shown(j, "table_before", o->table_before);
+}
+
+static void
+S_stored(struct ndjson *j, const char *key, const struct changes_stored *s)
+{
+	static const char *const name[WIRE_STORED] = {
+		"type", "name", "tbl_name", "sql",
+	};
+
+	if (!s->there)
+		return;
+	ndjson_open(j, key, '{');
+	for (size_t i = 0; i < WIRE_STORED; i++)
+		ndjson_cell(j, name[i], &s->cell[i].cell);
+	ndjson_close(j, '}');
+}
+
 static int
 S_object(void *arg, const struct changes_object *o, struct fault *f)
 {
@@ -40,12 +66,15 @@ S_object(void *arg, const struct changes_object *o, struct fault *f)
 	ndjson_open(&j, NULL, '{');
 	ndjson_text(&j, "kind", "schema");
 	ndjson_text(&j, "change", S_change(o->change));
-	ndjson_text(&j, "type", o->type);
-	ndjson_name(&j, "name", o->name);
-	ndjson_name(&j, "table", o->table);
-	ndjson_name(&j, "before", o->before);
-	ndjson_name(&j, "after", o->after);
+	ndjson_shown(&j, "type", o->type);
+	ndjson_shown(&j, "name", o->name);
+	ndjson_shown(&j, "table", o->table);
+	S_was(&j, o);
+	ndjson_shown(&j, "before", o->before);
+	ndjson_shown(&j, "after", o->after);
 	ndjson_bool(&j, "structure", o->structure);
+	S_stored(&j, "stored_before", &o->stored_before);
+	S_stored(&j, "stored_after", &o->stored_after);
 	ndjson_close(&j, '}');
 	ndjson_line(&j);
 	return report_written(to->out, f);
@@ -103,7 +132,7 @@ S_row(void *arg, const struct changes_table *t, const struct changes_row *row,
 
 	ndjson_open(&j, NULL, '{');
 	ndjson_text(&j, "kind", "row");
-	ndjson_name(&j, "table", t->name);
+	ndjson_shown(&j, "table", t->name);
 	ndjson_text(&j, "change", S_change(row->change));
 	S_key(&j, t, row);
 	S_side(&j, "before", to, t, row, &t->before, row->before);

@@ -56,6 +56,39 @@ S_sql(FILE *to, char sign, const char *sql)
 	}
 }
 
+/* What the heading alone would hide. */
+static void
+S_was(FILE *to, const struct changes_object *o)
+{
+	if (!o->type_before && !o->name_before && !o->table_before)
+		return;
+	(void)fputs("  was ", to);
+	escape_puts(to, o->type_before ? o->type_before : o->type);
+	(void)fputc(' ', to);
+	escape_puts(to, o->name_before ? o->name_before : o->name);
+	(void)fputs(" on ", to);
+	escape_puts(to, o->table_before ? o->table_before : o->table);
+	(void)fputc('\n', to);
+}
+
+/* More than the texts say: a NUL and what is behind it, or no text at all. */
+static void
+S_stored(FILE *to, char sign, const struct changes_stored *s)
+{
+	static const char *const name[WIRE_STORED] = {
+		"type", "name", "tbl_name", "sql",
+	};
+
+	if (!s->there)
+		return;
+	(void)fprintf(to, "  %c stored as", sign);
+	for (size_t i = 0; i < WIRE_STORED; i++) {
+		(void)fprintf(to, " %s=", name[i]);
+		S_cell(to, &s->cell[i].cell);
+	}
+	(void)fputc('\n', to);
+}
+
 static int
 S_object(void *arg, const struct changes_object *o, struct fault *f)
 {
@@ -71,8 +104,11 @@ S_object(void *arg, const struct changes_object *o, struct fault *f)
 	}
 	(void)fputs(o->change == WIRE_CHANGED && !o->structure ?
 		    " (its text only)\n" : "\n", t->out);
+	S_was(t->out, o);
 	S_sql(t->out, '-', o->before);
 	S_sql(t->out, '+', o->after);
+	S_stored(t->out, '-', &o->stored_before);
+	S_stored(t->out, '+', &o->stored_after);
 	return report_written(t->out, f);
 }
 

@@ -132,7 +132,7 @@ S_json_tables(struct ndjson *j, const struct sums *s)
 	ndjson_open(j, "tables", '[');
 	for (size_t i = 0; i < s->count; i++) {
 		ndjson_open(j, NULL, '{');
-		ndjson_name(j, "name", s->table[i].name);
+		ndjson_shown(j, "name", s->table[i].name);
 		ndjson_u64(j, "rows", s->table[i].rows);
 		ndjson_hex(j, "fingerprint", s->table[i].fingerprint,
 			   DIGEST_BYTES);

@@ -184,6 +184,14 @@ ndjson_name(struct ndjson *j, const char *key, const char *name)
 	S_base64(j, (const unsigned char *)name, strlen(name));
 }
 
+void
+ndjson_shown(struct ndjson *j, const char *key, const char *name)
+{
+	ndjson_text(j, key, name);
+	if (name && cell_utf8_check(name, strlen(name)))
+		ndjson_name(j, key, name);
+}
+
 static void
 S_blob(struct ndjson *j, uint64_t bytes, const unsigned char *sha256)
 {

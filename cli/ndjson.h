@@ -55,6 +55,10 @@ ndjson_bytes(struct ndjson *j, const char *key, const void *bytes, size_t n);
    NULL is null. key must not be NULL. */
 void
 ndjson_name(struct ndjson *j, const char *key, const char *name);
+/* A name or text of the evidence, which may be any bytes: as ndjson_text, and
+   where it is not UTF-8 its base64 under key64 as well. */
+void
+ndjson_shown(struct ndjson *j, const char *key, const char *name);
 /* 2n lower-case digits. */
 void
 ndjson_hex(struct ndjson *j, const char *key, const unsigned char *bytes,

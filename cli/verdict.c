@@ -142,10 +142,10 @@ S_json_violation(struct ndjson *j, const struct violation *v)
 {
 	ndjson_open(j, NULL, '{');
 	ndjson_text(j, "rule", violation_rule_name(v->rule));
-	ndjson_name(j, "table", v->table);
+	ndjson_shown(j, "table", v->table);
 	S_json_key(j, v);
 	ndjson_text(j, "pointer", v->pointer);
-	ndjson_name(j, "column", v->column);
+	ndjson_shown(j, "column", v->column);
 	S_json_cell(j, "before", &v->before);
 	S_json_cell(j, "after", &v->after);
 	S_json_detail(j, v);

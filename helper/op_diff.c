@@ -23,6 +23,12 @@ S_cells(struct wire *w, const struct delta_cells *c, struct fault *f)
 	return c ? buf_append(&w->buf, c->bytes, c->len, f) : 0;
 }
 
+static int64_t
+S_count(const struct delta_cells *c)
+{
+	return c ? c->count : 0;
+}
+
 static int
 S_names(struct wire *w, uint32_t n, char **name, struct fault *f)
 {
@@ -67,6 +73,15 @@ S_object(void *arg, const struct delta_object *o, struct fault *f)
 		rc = S_text(w, o->name_before, f);
 	if (!rc)
 		rc = S_text(w, o->table_before, f);
+	if (!rc)
+		rc = S_text(w, o->type_before, f);
+	if (!rc)
+		rc = cell_put_int(&w->buf, S_count(o->stored_before) +
+				  S_count(o->stored_after), f);
+	if (!rc)
+		rc = S_cells(w, o->stored_before, f);
+	if (!rc)
+		rc = S_cells(w, o->stored_after, f);
 	return rc ? rc : wire_end(w, f);
 }
 

@@ -85,6 +85,35 @@ S_at(const struct judge *j, enum violation_rule rule, const cJSON *sentence,
 	return at;
 }
 
+/* The object's text is this one, and that is all of it. */
+static bool
+S_is_text(const struct changes_object *o, const char *sql)
+{
+	return !o->odd_after && strcmp(sql, o->after) == 0;
+}
+
+/* A sentence names a text: what is more than that none can name. */
+static int
+S_nameless(struct judge *j, const struct changes_object *o, struct fault *f)
+{
+	static const enum violation_rule rule[] = {
+		[WIRE_ADDED] = VIOLATION_ADD,
+		[WIRE_REMOVED] = VIOLATION_DROP,
+		[WIRE_CHANGED] = VIOLATION_CHANGE,
+	};
+	static const char *const verb[] = {
+		[WIRE_ADDED] = "was added",
+		[WIRE_REMOVED] = "was dropped",
+		[WIRE_CHANGED] = "changed",
+	};
+	struct violation_at at = S_at(j, rule[o->change], NULL, o);
+
+	return violations_add(&j->v, &at, f, "%s %s %s, and no sentence can"
+			      " name it: its type, name or table holds a NUL or"
+			      " is no text", o->type, o->name,
+			      verb[o->change]);
+}
+
 /* Added or removed. */
 static int
 S_come_or_gone(struct judge *j, const struct changes_object *o,
@@ -101,7 +130,7 @@ S_come_or_gone(struct judge *j, const struct changes_object *o,
 				      " sentence allows it", o->type, o->name,
 				      added ? "added" : "dropped");
 	d->seen = true;
-	if (!d->sql || strcmp(d->sql, o->after) == 0)
+	if (!d->sql || S_is_text(o, d->sql))
 		return 0;
 	return violations_add(&j->v, &at, f, "%s %s was added with another"
 			      " text than the declared one", o->type, o->name);
@@ -138,7 +167,7 @@ S_changed(struct judge *j, const struct changes_object *o, struct fault *f)
 	if (d) {
 		d->seen = true;
 		at = S_at(j, VIOLATION_CHANGE, d->at, o);
-		if (!d->sql || strcmp(d->sql, o->after) == 0)
+		if (!d->sql || S_is_text(o, d->sql))
 			return 0;
 		return violations_add(&j->v, &at, f, "the new text of %s %s"
 				      " is not the declared one", o->type,
@@ -161,6 +190,8 @@ int
 judge_object(struct judge *j, const struct changes_object *o, struct fault *f)
 {
 	violations_scope(&j->v);
+	if (o->odd_name)
+		return S_nameless(j, o, f);
 	switch (o->change) {
 	case WIRE_ADDED:
 		return S_come_or_gone(j, o, POLICY_ADD_LIST, f);

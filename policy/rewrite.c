@@ -477,6 +477,9 @@ rewrite_explained(const struct policy *p, const struct changes_object *o,
 	if (!o->before || !o->after || strlen(o->before) > REWRITE_TEXT_MAX ||
 	    strlen(o->after) > REWRITE_TEXT_MAX)
 		return 0;
+	/* No step changes the type, or leaves what SQLite does not read. */
+	if (o->type_before || o->odd_before || o->odd_after)
+		return 0;
 	w.counts = counts = calloc(p->nrename + 1, sizeof(*counts));
 	if (!counts)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: renames");

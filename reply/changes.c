@@ -137,6 +137,39 @@ changes_table_own(struct changes_table *t, int64_t known,
 	return known > own || at != end ? S_own_malformed(f) : 0;
 }
 
+/* The cell is more, or something else, than the text. */
+static bool
+S_odd(const struct changes_stored *s, size_t i, const char *text)
+{
+	const struct cell *c = &s->cell[i].cell;
+
+	if (!s->there)
+		return false;
+	return !text || (c->tag != CELL_TEXT && c->tag != CELL_TEXT8) ||
+	       c->len != strlen(text) || memcmp(c->bytes, text, c->len) != 0;
+}
+
+static bool
+S_odd_name(const struct changes_stored *s, const char *type, const char *name,
+	   const char *table)
+{
+	return S_odd(s, 0, type) || S_odd(s, 1, name) || S_odd(s, 2, table);
+}
+
+void
+changes_object_weigh(struct changes_object *o)
+{
+	const struct changes_stored *b = &o->stored_before;
+	const struct changes_stored *a = &o->stored_after;
+
+	o->odd_name = S_odd_name(a, o->type, o->name, o->table) ||
+		S_odd_name(b, o->type_before ? o->type_before : o->type,
+			   o->name_before ? o->name_before : o->name,
+			   o->table_before ? o->table_before : o->table);
+	o->odd_before = S_odd(b, 3, o->before);
+	o->odd_after = S_odd(a, 3, o->after);
+}
+
 static int
 S_copy_columns(const struct changes_columns *c, struct changes_columns *to,
 	       struct fault *f)

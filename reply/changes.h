@@ -56,12 +56,25 @@ struct changes_row {
 	const struct changes_cell *after;	/* NULL where removed */
 };
 
+/* As sqlite_schema has an object: type, name, tbl_name, sql. */
+struct changes_stored {
+	struct changes_cell cell[WIRE_STORED];
+	bool there;		/* the object is on that side, and odd */
+};
+
+/*
+ * Texts as SQLite takes them: of any bytes, up to a NUL. An object is odd
+ * where they are not all that is stored.
+ */
 struct changes_object {
 	enum wire_change change;
 	char *type, *name, *table;
-	char *name_before, *table_before;	/* NULL: as in AFTER */
+	char *type_before, *name_before, *table_before;	/* NULL: as in AFTER */
 	char *before, *after;		/* SQL, or NULL */
 	bool structure;			/* more than the text differs */
+	struct changes_stored stored_before, stored_after;
+	bool odd_name;		/* type, name or table of a side are more */
+	bool odd_before, odd_after;	/* the SQL of that side is more */
 };
 
 struct changes_counts {
@@ -110,6 +123,10 @@ changes_table_pair(struct changes_table *t, const struct renames *r);
 int
 changes_table_own(struct changes_table *t, int64_t known,
 		  const unsigned char *cells, size_t n, struct fault *f);
+
+/* Fills odd_* from what is stored. */
+void
+changes_object_weigh(struct changes_object *o);
 
 /* A copy that owns all it has. */
 int

@@ -8,6 +8,8 @@
  * reader caps each frame and the whole, checks that the cells are those that
  * the type promises, and believes nothing of what they say.
  *
+ * A text need not be UTF-8 and holds no NUL.
+ *
  * type		cells
  * HELLO	int protocol, text version, int landlock ABI (0: none),
  *		text SQLite's version, text its source id
@@ -17,8 +19,10 @@
  * SETTING	text name, any before, any after
  * OBJECT	int change, text type, text name, text table,
  *		text|null sql before, text|null sql after, int structure
- *		differs, text|null name before, text|null table before (null:
- *		the same as after)
+ *		differs, text|null name before, text|null table before,
+ *		text|null type before (null: the same as after), int n (0, or
+ *		WIRE_STORED for each side that has it), n × any: type, name,
+ *		table and sql as they are stored, where the texts are not all
  * TABLE	text name, int enum wire_key, int n, n × text key columns,
  *		int n, n × text columns before, int n, n × text columns after,
  *		int n (-1: not known), n × any default of AFTER's own columns
@@ -84,6 +88,9 @@ enum wire_key {
 	WIRE_KEY_ROWID,
 	WIRE_KEY_NONE,		/* multiset */
 };
+
+/* Columns of sqlite_schema that an object is stored in. */
+#define WIRE_STORED 4
 
 enum wire_verdict {
 	WIRE_YES,		/* equal; sound */

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cell.h"
 #include "base/token.h"
 #include "reply/wire.h"
+#include "verify/order.h"
 #include "verify/sort.h"
 #include "verify/sql.h"
 #include "verify/unknown.h"
@@ -49,16 +51,24 @@ S_object_free(struct catalog_object *o)
 	free(o->table);
 	free(o->sql);
 	free(o->name);
-	free(o->shown);
 	buf_free(&o->cells);
 }
 
-static int
-S_shown_column(sqlite3_stmt *s, int col, char **text, struct fault *f)
+/* The cells say nothing that the texts don't. */
+static bool
+S_is_plain(const struct catalog_object *o)
 {
-	const unsigned char *t = sqlite3_column_text(s, col);
+	const char *const text[] = { o->type, o->name, o->table, o->sql };
+	const unsigned char *at = o->cells.data;
+	struct cell c;
 
-	return sql_shown(t ? (const char *)t : "", text, f);
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		order_next(&at, &c);
+		if ((c.tag != CELL_TEXT && c.tag != CELL_TEXT8) ||
+		    c.len != strlen(text[i]) || memcmp(c.bytes, text[i], c.len))
+			return false;
+	}
+	return true;
 }
 
 /* Cells first: reading a column as UTF-8 may convert it in place. */
@@ -69,21 +79,22 @@ S_object_fill(struct catalog *c, struct catalog_object *o, sqlite3_stmt *s,
 	int rc = 0, type;
 
 	buf_init(&o->cells, WIRE_FRAME_MAX);
-	for (int i = 0; rc == 0 && i < 4; i++)
+	for (int i = 0; rc == 0 && i < 4; i++) {
+		o->named = o->cells.len;
 		rc = value_put(&c->values, &o->cells, s, i, VALUE_FINAL,
 			       &type, f);
+	}
 	if (rc == 0)
-		rc = S_shown_column(s, 0, &o->type, f);
+		rc = sql_copy_text(s, 0, &o->type, f);
 	if (rc == 0)
 		rc = sql_copy_text(s, 1, &o->name, f);
 	if (rc == 0)
-		rc = sql_shown(o->name, &o->shown, f);
+		rc = sql_copy_text(s, 2, &o->table, f);
 	if (rc == 0)
-		rc = S_shown_column(s, 2, &o->table, f);
-	if (rc == 0)
-		rc = S_shown_column(s, 3, &o->sql, f);
+		rc = sql_copy_text(s, 3, &o->sql, f);
 	if (rc)
 		return rc;
+	o->plain = S_is_plain(o);
 	o->pair = o->name;
 	o->is_table = token_object(o->sql) == TOKEN_OBJECT_TABLE;
 	o->is_stat = strncasecmp(o->table, "sqlite_stat", 11) == 0;

@@ -7,7 +7,7 @@
  * Objects are the rows of sqlite_schema that have SQL text: an index that
  * SQLite derives from a constraint has none. A table is an object whose text
  * begins with CREATE TABLE, whatever its type column claims, so that no
- * table can hide behind a forged row. Virtual tables are text only: their
+ * table can hide behind a forged row. Names need not be UTF-8. Virtual tables are text only: their
  * content lies in shadow tables, which are ordinary, and their modules are
  * never run.
  */
@@ -37,12 +37,13 @@ const char *
 catalog_setting_name(enum catalog_setting i);
 
 struct catalog_object {
-	char *type, *table, *sql;	/* valid UTF-8, for showing */
-	char *name;			/* as SQLite takes it */
-	char *shown;			/* name in valid UTF-8 */
+	char *type, *name, *table, *sql;	/* as SQLite takes them: up
+						   to a NUL, of any bytes */
 	const char *pair;		/* its name in AFTER (borrowed) */
 	bool displaced;			/* another object took its name */
 	struct buf cells;		/* type, name, tbl_name, sql */
+	size_t named;			/* bytes of cells before sql's */
+	bool plain;			/* cells are those four texts */
 	bool is_table;
 	bool is_stat;			/* belongs to a sqlite_stat table */
 };
@@ -82,7 +83,7 @@ enum catalog_hidden {
 };
 
 struct catalog_column {
-	char *name, *shown, *type;
+	char *name, *type;
 	char *dflt;			/* text, or NULL: none */
 	char *why;			/* NULL, or why it can't be read */
 	bool notnull;
@@ -95,7 +96,7 @@ struct catalog_key {
 };
 
 struct catalog_table {
-	char *name, *shown;
+	char *name;
 	bool without_rowid, strict;
 	bool binary_key;		/* all key columns sort by bytes */
 	bool integer_key;		/* the key is the rowid */

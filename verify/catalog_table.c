@@ -34,8 +34,6 @@ S_column_fill(struct catalog_column *col, sqlite3_stmt *s, struct fault *f)
 	int rc = sql_copy_text(s, XINFO_NAME, &col->name, f);
 
 	if (rc == 0)
-		rc = sql_shown(col->name, &col->shown, f);
-	if (rc == 0)
 		rc = sql_copy_text(s, XINFO_TYPE, &col->type, f);
 	if (rc == 0 && sqlite3_column_type(s, XINFO_DFLT) != SQLITE_NULL)
 		rc = sql_copy_text(s, XINFO_DFLT, &col->dflt, f);
@@ -245,8 +243,7 @@ catalog_table_load(struct catalog_table *t, struct catalog *c,
 	memset(t, 0, sizeof(*t));
 	token_table_options(o->sql, &t->without_rowid, &t->strict);
 	t->name = strdup(o->name);
-	t->shown = strdup(o->shown);
-	rc = t->name && t->shown ? 0 : S_no_memory(f);
+	rc = t->name ? 0 : S_no_memory(f);
 	if (rc == 0)
 		rc = S_load_columns(t, c, f);
 	if (rc == 0)
@@ -267,7 +264,6 @@ catalog_table_free(struct catalog_table *t)
 {
 	for (uint32_t i = 0; i < t->ncolumn; i++) {
 		free(t->column[i].name);
-		free(t->column[i].shown);
 		free(t->column[i].type);
 		free(t->column[i].dflt);
 		free(t->column[i].why);
@@ -275,7 +271,6 @@ catalog_table_free(struct catalog_table *t)
 	free(t->column);
 	free(t->key);
 	free(t->name);
-	free(t->shown);
 	memset(t, 0, sizeof(*t));
 }
 

@@ -74,26 +74,49 @@ S_settings(struct delta_job *job, struct fault *f)
 	return rc;
 }
 
+/* NULL where after is the same. */
+static const char *
+S_other(const char *before, const char *after)
+{
+	return strcmp(before, after) ? before : NULL;
+}
+
+static const struct delta_cells *
+S_stored(const struct catalog_object *o, struct delta_cells *to)
+{
+	if (!o)
+		return NULL;
+	*to = (struct delta_cells){ o->cells.data, o->cells.len,
+				    WIRE_STORED };
+	return to;
+}
+
 static int
 S_emit_object(struct delta_job *job, const struct catalog_object *b,
 	      const struct catalog_object *a, bool structure_differs,
 	      struct fault *f)
 {
-	const struct catalog_object *shown = a ? a : b;
+	const struct catalog_object *one = a ? a : b;
+	struct delta_cells before, after;
 	struct delta_object o = {
 		.change = !b ? WIRE_ADDED : !a ? WIRE_REMOVED : WIRE_CHANGED,
-		.type = shown->type,
-		.name = shown->shown,
-		.table = shown->table,
+		.type = one->type,
+		.name = one->name,
+		.table = one->table,
 		.sql_before = b ? b->sql : NULL,
 		.sql_after = a ? a->sql : NULL,
 		.structure_differs = structure_differs,
 	};
 
-	if (a && b && strcmp(a->shown, b->shown) != 0)
-		o.name_before = b->shown;
-	if (a && b && strcmp(a->table, b->table) != 0)
-		o.table_before = b->table;
+	if (a && b) {
+		o.type_before = S_other(b->type, a->type);
+		o.name_before = S_other(b->name, a->name);
+		o.table_before = S_other(b->table, a->table);
+	}
+	if ((b && !b->plain) || (a && !a->plain)) {
+		o.stored_before = S_stored(b, &before);
+		o.stored_after = S_stored(a, &after);
+	}
 	job->equal = false;
 	return job->sink->object(job->sink->arg, &o, f);
 }
@@ -108,7 +131,8 @@ S_object(struct delta_job *job, const struct catalog_object *b,
 	if (b && a && b->cells.len == a->cells.len &&
 	    memcmp(b->cells.data, a->cells.data, a->cells.len) == 0)
 		return 0;
-	if (b && a)
+	if (b && a && b->named == a->named &&
+	    memcmp(b->cells.data, a->cells.data, a->named) == 0)
 		rc = structure_differs(job->catalog[0], b, job->catalog[1], a,
 				       &differs, f);
 	return rc ? rc : S_emit_object(job, b, a, differs, f);
@@ -127,7 +151,7 @@ S_load_table(struct delta_job *job, int side, const struct catalog_object *o,
 	rc = catalog_table_load(t, job->catalog[side], o, f);
 	if (rc != 1)
 		return rc;
-	rc = buf_printf(&what, f, "table %s", o->shown);
+	rc = buf_printf(&what, f, "table %s", o->name);
 	if (rc == 0)
 		rc = buf_u8(&what, 0, f);
 	if (rc == 0)
@@ -155,7 +179,7 @@ S_table(struct delta_job *job, const struct catalog_object *b,
 	catalog_table_free(&before);
 	catalog_table_free(&after);
 	if (rc < 0)
-		return fault_wrap(f, "table %s", (a ? a : b)->shown);
+		return fault_wrap(f, "table %s", (a ? a : b)->name);
 	return 0;
 }
 

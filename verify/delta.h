@@ -3,7 +3,8 @@
  *
  * Order and keys of the rows: docs/FORMATS.md, "Row keys and order of the
  * delta". Memory does not grow with the number of rows or of differences.
- * Strings are valid UTF-8: names and texts that are not are shown with '?'.
+ * Names and texts are of any bytes but NUL. Objects are compared by all that
+ * sqlite_schema holds of them.
  * TABLE and TABLE_END come for every table, also without a difference.
  */
 #ifndef VERIFY_DELTA_H
@@ -45,10 +46,15 @@ struct delta_table {
 struct delta_object {
 	enum wire_change change;
 	const char *type, *name, *table;
-	const char *name_before, *table_before;	/* NULL: the same */
+	const char *type_before, *name_before, *table_before;	/* NULL: the
+								   same */
 	/* NULL: the object is not there on that side */
 	const char *sql_before, *sql_after;
+	/* more than the SQL text, or more of it than blanks */
 	bool structure_differs;
+	/* type, name, tbl_name and sql as they are stored, of each side that
+	   has it; NULL: the texts above are all of it on both sides */
+	const struct delta_cells *stored_before, *stored_after;
 };
 
 struct delta_counts {

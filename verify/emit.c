@@ -37,7 +37,7 @@ S_name(const struct emit *e)
 {
 	const struct plan_columns *side = e->plan->side;
 
-	return side[side[PLAN_AFTER].present].table->shown;
+	return side[side[PLAN_AFTER].present].table->name;
 }
 
 static int
@@ -63,9 +63,9 @@ S_announce(struct emit *e, struct fault *f)
 		.nkey = p->nkey,
 		.nbefore = b->ncolumn,
 		.nafter = a->ncolumn,
-		.key = p->key_shown,
-		.before = b->shown,
-		.after = a->shown,
+		.key = p->key_name,
+		.before = b->name,
+		.after = a->name,
 	};
 	struct delta_cells dflt;
 	int rc = 0;
@@ -177,7 +177,7 @@ S_skip_columns(struct emit *e, struct fault *f)
 
 			if (c->why && !(i == 1 && S_told(e->plan->side[0].table,
 							 c->name)))
-				rc = S_skip(e, c->shown, c->why, f);
+				rc = S_skip(e, c->name, c->why, f);
 		}
 	}
 	return rc;

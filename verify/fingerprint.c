@@ -34,7 +34,7 @@ S_skip(struct job *j, const struct catalog_object *o, const char *column,
        const char *why, struct fault *f)
 {
 	struct buf what = BUF_INIT(1u << 24);
-	int rc = buf_printf(&what, f, "table %s", o->shown);
+	int rc = buf_printf(&what, f, "table %s", o->name);
 
 	if (rc == 0 && column)
 		rc = buf_printf(&what, f, ", column %s", column);
@@ -56,7 +56,7 @@ S_skip_columns(struct job *j, const struct catalog_object *o,
 		const struct catalog_column *c = &t->column[i];
 
 		if (c->why)
-			rc = S_skip(j, o, c->shown, c->why, f);
+			rc = S_skip(j, o, c->name, c->why, f);
 	}
 	return rc;
 }
@@ -100,7 +100,7 @@ S_table(struct job *j, const struct catalog_object *o, struct item *it,
 		return rc ? rc : S_item_put(it, o, NULL, f);
 	}
 	if (rc == 0)
-		rc = j->sink->table(j->sink->arg, o->shown, rows, fp, f);
+		rc = j->sink->table(j->sink->arg, o->name, rows, fp, f);
 	return rc ? rc : S_item_put(it, o, fp, f);
 }
 
@@ -126,7 +126,7 @@ S_tables(struct job *j, struct fault *f)
 		buf_init(&it->bytes, WIRE_FRAME_MAX);
 		rc = S_table(j, o, it, f);
 		if (rc)
-			rc = fault_wrap(f, "table %s", o->shown);
+			rc = fault_wrap(f, "table %s", o->name);
 	}
 	return rc;
 }

@@ -202,8 +202,7 @@ S_structure(struct check *c, struct fault *f)
 /* Calls visit for each table with a b-tree of its own. */
 static int
 S_each_table(struct check *c,
-	     int (*visit)(struct check *c, const char *table, const char *shown,
-			  struct fault *f),
+	     int (*visit)(struct check *c, const char *table, struct fault *f),
 	     struct fault *f)
 {
 	OWN_STMT(s);
@@ -213,25 +212,21 @@ S_each_table(struct check *c,
 
 	while (rc == 0 && (rc = sql_step(s, f)) == 0) {
 		OWN_MEM(char, name);
-		OWN_MEM(char, shown);
 
 		rc = sql_copy_text(s, 0, &name, f);
 		if (!rc)
-			rc = sql_shown(name, &shown, f);
-		if (!rc)
-			rc = visit(c, name, shown, f);
+			rc = visit(c, name, f);
 	}
 	return rc < 0 ? rc : 0;
 }
 
 static int
-S_table(struct check *c, const char *table, const char *shown,
-	struct fault *f)
+S_table(struct check *c, const char *table, struct fault *f)
 {
 	OWN_MEM(char, why);
 	int rc = S_pragma(c, table, &why, f);
 
-	return rc == 1 ? S_skip(c->r, "integrity", shown, why, f) : rc;
+	return rc == 1 ? S_skip(c->r, "integrity", table, why, f) : rc;
 }
 
 static int
@@ -275,13 +270,12 @@ S_violations(struct check *c, const char *table, char **why, struct fault *f)
 }
 
 static int
-S_violations_of(struct check *c, const char *table, const char *shown,
-		struct fault *f)
+S_violations_of(struct check *c, const char *table, struct fault *f)
 {
 	OWN_MEM(char, why);
 	int rc = S_violations(c, table, &why, f);
 
-	return rc == 1 ? S_skip(c->r, "foreign keys", shown, why, f) : rc;
+	return rc == 1 ? S_skip(c->r, "foreign keys", table, why, f) : rc;
 }
 
 static int

@@ -63,7 +63,7 @@ static const struct catalog_column *
 S_other(const struct plan_inputs *in, int side, const char *name)
 {
 	const struct catalog_table *after = in->table[PLAN_AFTER];
-	const char *table = after ? after->shown : "";
+	const char *table = after ? after->name : "";
 
 	return side == PLAN_AFTER ? S_was(in, table, name)
 				  : S_is_now(in, table, name);
@@ -83,7 +83,7 @@ static void
 S_column_add(struct plan_columns *s, const struct catalog_column *c)
 {
 	s->column[s->ncolumn].name = c->name;
-	s->shown[s->ncolumn] = c->shown;
+	s->name[s->ncolumn] = c->name;
 	s->ncolumn++;
 }
 
@@ -96,8 +96,8 @@ S_columns_init(struct plan_columns *s, const struct catalog_table *t,
 	s->table = t;
 	s->present = t != NULL;
 	s->column = calloc(n + 1, sizeof(*s->column));
-	s->shown = calloc(n + 1, sizeof(*s->shown));
-	return s->column && s->shown ? 0 : S_no_memory(f);
+	s->name = calloc(n + 1, sizeof(*s->name));
+	return s->column && s->name ? 0 : S_no_memory(f);
 }
 
 static void
@@ -225,13 +225,13 @@ S_set_key(struct plan *p, const struct plan_inputs *in, struct fault *f)
 
 	p->key = calloc(t->nkey + 1, sizeof(*p->key));
 	p->desc = calloc(t->nkey + 1, sizeof(*p->desc));
-	p->key_shown = calloc(t->nkey + 1, sizeof(*p->key_shown));
-	if (!p->key || !p->desc || !p->key_shown)
+	p->key_name = calloc(t->nkey + 1, sizeof(*p->key_name));
+	if (!p->key || !p->desc || !p->key_name)
 		return S_no_memory(f);
 	if (p->kind == WIRE_KEY_ROWID) {
 		static char rowid[] = "rowid";
 
-		p->key_shown[0] = rowid;
+		p->key_name[0] = rowid;
 		p->nkey = 1;
 	}
 	if (p->kind != WIRE_KEY_DECLARED)
@@ -241,7 +241,7 @@ S_set_key(struct plan *p, const struct plan_inputs *in, struct fault *f)
 
 		p->key[i] = S_place(&p->side[side], c->name);
 		p->desc[i] = t->key[i].desc;
-		p->key_shown[i] = c->shown;
+		p->key_name[i] = c->name;
 		for (int k = 0; k < 2; k++) {
 			if (in->table[k])
 				p->side[k].column[p->key[i]].key = true;
@@ -394,12 +394,12 @@ plan_free(struct plan *p)
 {
 	for (int i = 0; i < 2; i++) {
 		free(p->side[i].column);
-		free(p->side[i].shown);
+		free(p->side[i].name);
 		free(p->side[i].order);
 	}
 	free(p->key);
 	free(p->desc);
-	free(p->key_shown);
+	free(p->key_name);
 	buf_free(&p->dflt);
 	memset(p, 0, sizeof(*p));
 }

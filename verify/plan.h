@@ -31,7 +31,7 @@ enum plan_align {
 
 struct plan_columns {
 	struct rows_column *column;	/* names borrowed from the catalog */
-	char **shown;			/* borrowed names, for showing */
+	char **name;			/* the same, for the sink */
 	uint32_t ncolumn;
 	char *order;			/* ORDER BY terms, or NULL */
 	bool present;			/* the table is there on this side */
@@ -45,7 +45,7 @@ struct plan {
 	uint32_t *key;		/* places of the key's cells in a row, lead
 				   not counted (WIRE_KEY_DECLARED) */
 	bool *desc;
-	char **key_shown;	/* borrowed */
+	char **key_name;	/* borrowed */
 	uint32_t nkey;
 	bool lead;		/* rows start with their rowid */
 	bool stream;		/* both sides come in the order of the key */

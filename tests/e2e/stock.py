@@ -80,9 +80,8 @@ def foreign_keys(c):
 
 
 def shown(raw):
-    """As holdfast writes a name: '?' for each byte that is no UTF-8."""
-    text = raw.decode('utf-8', 'surrogateescape')
-    return ''.join('?' if 0xdc80 <= ord(x) <= 0xdcff else x for x in text)
+    """As holdfast writes a name: \\xNN for each byte that is no UTF-8."""
+    return raw.decode('utf-8', 'backslashreplace')
 
 
 def agrees(db, *options, setup=None, status=(YES, NOT_CHECKED)):

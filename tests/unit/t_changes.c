@@ -241,6 +241,40 @@ S_setting(const char *name, int64_t before, int64_t after)
 	S_end();
 }
 
+static void
+S_bytes(const char *bytes, size_t n)
+{
+	assert_int_equal(cell_put_utf8(&S_said.buf, bytes, n, &S_f), 0);
+}
+
+/* A view "AS" of which n cells are stored, the SQL with so many bytes more. */
+static void
+S_view(enum wire_change change, int64_t n, size_t before, size_t after)
+{
+	static const char sql[] = "AS\0one\0";
+
+	S_begin(WIRE_OBJECT);
+	S_int(change);
+	S_text("view");
+	S_bytes("w\xff", 2);
+	S_bytes("w\xff", 2);
+	S_text(change == WIRE_ADDED ? NULL : "AS");
+	S_text(change == WIRE_REMOVED ? NULL : "AS");
+	S_int(0);
+	for (int i = 0; i < 3; i++)
+		S_text(NULL);
+	S_int(n);
+	for (int64_t i = 0; i < n; i++) {
+		if (i % WIRE_STORED == 0)
+			S_text("view");
+		else if (i % WIRE_STORED < 3)
+			S_bytes("w\xff", 2);
+		else
+			S_bytes(sql, 2 + (i == 3 ? before : after));
+	}
+	S_end();
+}
+
 static int
 S_setup(void **state)
 {
@@ -355,6 +389,51 @@ page_size_alone_leaves_two_states_equal(void **state)
 	assert_int_equal(S_read(&c, &text, &f), 0);
 	assert_true(c.equal);
 	free(text);
+}
+
+static void
+an_object_is_shown_as_it_is_stored_where_texts_are_not_all(void **state)
+{
+	struct fault f = FAULT_INIT;
+	char *text = NULL;
+	OWN_CHANGES(c);
+
+	(void)state;
+	S_view(WIRE_CHANGED, 2 * WIRE_STORED, 0, 4);
+	S_view(WIRE_REMOVED, 0, 0, 0);
+	S_verdict(WIRE_NO);
+	assert_int_equal(S_read(&c, &text, &f), 0);
+	assert_string_equal(text,
+		"schema ~ view w\\xff (its text only)\n"
+		"  - AS\n"
+		"  + AS\n"
+		"  - stored as type='view' name='w\\xff' tbl_name='w\\xff'"
+		" sql='AS'\n"
+		"  + stored as type='view' name='w\\xff' tbl_name='w\\xff'"
+		" sql='AS\\x00one'\n"
+		"schema - view w\\xff\n"
+		"  - AS\n"
+		"different: settings 0, schema objects 2, rows 0\n");
+	free(text);
+}
+
+static void
+a_side_that_is_not_there_and_has_cells_is_a_lie(void **state)
+{
+	static const struct { enum wire_change change; int64_t n; } lie[] = {
+		{ WIRE_ADDED, 2 * WIRE_STORED },
+		{ WIRE_REMOVED, 2 * WIRE_STORED },
+		{ WIRE_CHANGED, WIRE_STORED },
+		{ WIRE_CHANGED, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lie) / sizeof(lie[0]); i++) {
+		S_view(lie[i].change, lie[i].n, 1, 2);
+		S_disbelieve("as it is stored");
+		S_again();
+		S_facts();
+	}
 }
 
 static void
@@ -561,6 +640,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(an_honest_delta_is_shown_cell_by_cell),
 		CASE(page_size_alone_leaves_two_states_equal),
+		CASE(an_object_is_shown_as_it_is_stored_where_texts_are_not_all),
+		CASE(a_side_that_is_not_there_and_has_cells_is_a_lie),
 		CASE(counts_that_are_not_those_of_the_rows_are_a_lie),
 		CASE(rows_that_do_not_add_up_are_a_lie),
 		CASE(equal_after_a_difference_is_a_lie),

@@ -68,3 +68,39 @@ mutant('policy-added-row-shown-as-changed', 'policy/violation.c',
        'at->row && at->row->change != WIRE_CHANGED;', 'false;',
        'test_policy: a_verdict_words_a_cell_as_diff_does[an added row]',
        'is not in')
+
+BYTES = 'test_policy_bytes: '
+
+mutant('policy-declared-text-ends-at-a-nul', 'policy/judge_schema.c',
+       '\treturn !o->odd_after && strcmp(sql, o->after) == 0;\n',
+       '\treturn strcmp(sql, o->after) == 0;\n',
+       BYTES + 'a_text_that_goes_on_where_sqlite_stops_is_another_text'
+       '[behind the NUL of a view]', 'want (1,)')
+
+mutant('policy-rename-excuses-behind-a-nul', 'policy/rewrite.c',
+       '\tif (o->type_before || o->odd_before || o->odd_after)\n',
+       '\tif (o->type_before)\n',
+       BYTES + "a_rename_excuses_nothing_behind_a_nul[name='w']",
+       'want (1,)')
+
+mutant('policy-rename-excuses-a-type', 'policy/rewrite.c',
+       '\tif (o->type_before || o->odd_before || o->odd_after)\n',
+       '\tif (o->odd_before || o->odd_after)\n',
+       BYTES + 'a_rename_excuses_no_type_in_another_case', 'want (1,)')
+
+mutant('policy-name-ends-at-a-nul', 'policy/judge_schema.c',
+       '\tif (o->odd_name)\n', '\tif (0 && o->odd_name)\n',
+       BYTES + 'a_name_that_goes_on_where_sqlite_stops_is_named_by_nothing'
+       '[a name with a NUL]', 'want (1,)')
+
+mutant('policy-odd-before-alone-is-told', 'verify/delta.c',
+       '\tif ((b && !b->plain) || (a && !a->plain)) {\n',
+       '\tif (b && !b->plain) {\n',
+       BYTES + 'a_text_that_goes_on_where_sqlite_stops_is_another_text'
+       '[behind the NUL of a trigger]', 'KeyError')
+
+mutant('policy-columns-paired-by-what-is-shown', 'helper/op_diff.c',
+       '\t\trc = S_text(w, name[i], f);\n',
+       '\t\trc = S_text(w, name[i][0] == \'c\' ? "c?" : name[i], f);\n',
+       BYTES + 'columns_whose_names_look_alike_are_not_taken_for_each_other',
+       'AssertionError')
