@@ -8,234 +8,7 @@
 #include <strings.h>
 
 #include "base/own.h"
-#include "base/token.h"
-
-struct rewrite {
-	const struct policy *p;
-	const struct changes_object *o;
-	bool *counts;		/* owned: which renames count here */
-};
-
-enum place_parent {
-	PLACE_NONE,
-	PLACE_NAME,		/* behind REFERENCES */
-	PLACE_OPEN,		/* behind the table that it names */
-	PLACE_COLUMNS,		/* those of that table */
-};
-
-/* Where in a text a token stands. */
-struct place {
-	bool table;		/* behind TABLE */
-	bool column;		/* at a column's name, before its type */
-	bool type, value;	/* of a column: no name of ours */
-	bool verbatim;
-	enum place_parent parent;
-	struct token named;	/* the parent, in AFTER */
-};
-
-/* Tokens up to end. */
-struct span {
-	const char *at, *end;
-};
-
-static bool
-S_next(struct span *s, struct token *t)
-{
-	const char *p = s->at;
-
-	token_next(&p, t);
-	if (t->kind == TOKEN_END || t->at >= s->end)
-		return false;
-	s->at = p;
-	return true;
-}
-
-static struct span
-S_whole(const char *sql)
-{
-	return (struct span){ sql, sql + strlen(sql) };
-}
-
-/* The identifier in a token is this name. */
-static bool
-S_names(const struct token *t, const char *name, bool exact)
-{
-	const char *s = t->at, *end = s + t->len;
-	char quote = t->kind == TOKEN_WORD ? '\0' : *s == '[' ? ']' : *s;
-
-	if (quote) {
-		s++;
-		end -= end > s && end[-1] == quote;
-	}
-	for (; s < end && *name; s++, name++) {
-		if (exact ? *s != *name : strncasecmp(s, name, 1) != 0)
-			return false;
-		/* A doubled quote is one. */
-		if (quote && *s == quote && s + 1 < end && s[1] == quote)
-			s++;
-	}
-	return s >= end && !*name;
-}
-
-static bool
-S_identifier(const struct token *t)
-{
-	return t->kind == TOKEN_WORD || t->kind == TOKEN_QUOTED;
-}
-
-static bool
-S_mentions(const char *sql, const char *name)
-{
-	struct span s = S_whole(sql);
-	struct token t;
-
-	while (S_next(&s, &t)) {
-		if ((S_identifier(&t) || t.kind == TOKEN_STRING) &&
-		    S_names(&t, name, false))
-			return true;
-	}
-	return false;
-}
-
-/* What AFTER calls a table of BEFORE is called so, and what it was. */
-static const char *
-S_old_table(const struct policy *p, const char *table)
-{
-	for (size_t i = 0; i < p->nrename; i++)
-		if (!p->rename[i].table &&
-		    strcasecmp(p->rename[i].to, table) == 0)
-			return p->rename[i].from;
-	return table;
-}
-
-static bool
-S_counts(const struct rewrite *w, const struct policy_rename *r)
-{
-	const char *before = w->o->before;
-
-	if (!r->table)
-		return S_mentions(before, r->from);
-	return strcasecmp(w->o->table, r->table) == 0 ||
-	       S_mentions(before, S_old_table(w->p, r->table));
-}
-
-/* AFTER's table has a column again that is called as this one was. */
-static bool
-S_lives_on(const struct rewrite *w, const struct policy_rename *one)
-{
-	for (size_t i = 0; i < w->p->nrename; i++) {
-		const struct policy_rename *r = &w->p->rename[i];
-
-		if (r->table && strcasecmp(r->table, one->table) == 0 &&
-		    r != one && strcasecmp(r->to, one->from) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < w->p->ncolumn[POLICY_ADD_COLUMN]; i++) {
-		const struct policy_column *c =
-			&w->p->column[POLICY_ADD_COLUMN][i];
-
-		if (strcasecmp(c->table, one->table) == 0 &&
-		    strcasecmp(c->name, one->from) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The same word that means another column now is not the same. */
-static bool
-S_other_column(const struct rewrite *w, const struct token *t)
-{
-	if (!S_identifier(t))
-		return false;
-	for (size_t i = 0; i < w->p->nrename; i++) {
-		const struct policy_rename *r = &w->p->rename[i];
-
-		if (w->counts[i] && r->table && S_names(t, r->from, false) &&
-		    S_lives_on(w, r))
-			return true;
-	}
-	return false;
-}
-
-static bool
-S_same_token(const struct rewrite *w, const struct token *b,
-	     const struct token *a, const struct place *at)
-{
-	if (b->kind == a->kind && b->len == a->len &&
-	    memcmp(b->at, a->at, a->len) == 0)
-		return at->verbatim || !S_other_column(w, b);
-	if (at->verbatim || !S_identifier(a) ||
-	    !(S_identifier(b) || (at->table && b->kind == TOKEN_STRING)))
-		return false;
-	for (size_t i = 0; i < w->p->nrename; i++) {
-		const struct policy_rename *r = &w->p->rename[i];
-
-		if (w->counts[i] && S_names(b, r->from, false) &&
-		    S_names(a, r->to, true) &&
-		    (at->parent != PLACE_COLUMNS || !r->table ||
-		     S_names(&at->named, r->table, false)))
-			return true;
-	}
-	return false;
-}
-
-static bool
-S_is_one_of(const struct token *t, const char *const *words)
-{
-	while (*words && !token_is(t, *words))
-		words++;
-	return t->kind == TOKEN_WORD && *words;
-}
-
-/* What ends the type of a column. */
-static const char *const S_ends_type[] = {
-	"constraint", "primary", "not", "null", "unique", "check", "default",
-	"collate", "references", "generated", "as", NULL,
-};
-
-/* Where the token behind this pair stands. */
-static void
-S_step(struct place *at, const struct token *b, const struct token *a)
-{
-	static const char *const values[] = { "default", "collate", NULL };
-
-	at->table = token_is(b, "table");
-	at->type |= at->column;
-	at->column = false;
-	if (token_is(b, "references")) {
-		at->parent = PLACE_NAME;
-	} else if (at->parent == PLACE_NAME) {
-		at->parent = PLACE_OPEN;
-		at->named = *a;
-	} else if (at->parent == PLACE_OPEN && token_is(b, "(")) {
-		at->parent = PLACE_COLUMNS;
-	} else if (at->parent == PLACE_OPEN || token_is(b, ")")) {
-		at->parent = PLACE_NONE;
-	}
-	at->value = S_is_one_of(b, values);
-}
-
-/* column: it is the definition of one, whose type names nothing. */
-static bool
-S_same_span(const struct rewrite *w, struct span b, struct span a,
-	    bool column)
-{
-	struct place at = { .column = column };
-	struct token tb, ta;
-
-	for (;;) {
-		bool more_b = S_next(&b, &tb), more_a = S_next(&a, &ta);
-
-		if (!more_b || !more_a)
-			return more_b == more_a;
-		if (at.type && S_is_one_of(&tb, S_ends_type))
-			at.type = false;
-		at.verbatim = at.type || at.value;
-		if (!S_same_token(w, &tb, &ta, &at))
-			return false;
-		S_step(&at, &tb, &ta);
-	}
-}
+#include "policy/rewrite_parts.h"
 
 /* A CREATE TABLE in its parts: up to "(", between the commas, from ")" on. */
 struct parts {
@@ -247,13 +20,13 @@ struct parts {
 static bool
 S_split(const char *sql, struct parts *to)
 {
-	struct span s = S_whole(sql);
+	struct span s = rewrite_whole(sql);
 	struct span item = { NULL, NULL };
 	struct token t;
 	int depth = 0;
 
-	*to = (struct parts){ .head = S_whole(sql) };
-	while (S_next(&s, &t)) {
+	*to = (struct parts){ .head = rewrite_whole(sql) };
+	while (rewrite_next(&s, &t)) {
 		bool comma = depth == 1 && token_is(&t, ",");
 		bool close = token_is(&t, ")") && --depth == 0;
 
@@ -296,7 +69,7 @@ S_is_column(struct span item)
 {
 	struct token t;
 
-	return S_next(&item, &t) && !S_is_constraint(&t);
+	return rewrite_next(&item, &t) && !S_is_constraint(&t);
 }
 
 /* The declaration in a list that this part of a CREATE TABLE is about. */
@@ -306,13 +79,13 @@ S_declared(const struct rewrite *w, enum policy_column_list which,
 {
 	struct token t;
 
-	if (!S_next(&item, &t) || S_is_constraint(&t))
+	if (!rewrite_next(&item, &t) || S_is_constraint(&t))
 		return NULL;
 	for (size_t i = 0; i < w->p->ncolumn[which]; i++) {
 		const struct policy_column *c = &w->p->column[which][i];
 
 		if (strcasecmp(c->table, table) == 0 &&
-		    S_names(&t, c->name, true))
+		    rewrite_names(&t, c->name, true))
 			return c;
 	}
 	return NULL;
@@ -322,11 +95,11 @@ S_declared(const struct rewrite *w, enum policy_column_list which,
 static bool
 S_take(struct span *s, const char *text)
 {
-	struct span want = S_whole(text), at = *s;
+	struct span want = rewrite_whole(text), at = *s;
 	struct token tw, t;
 
-	while (S_next(&want, &tw)) {
-		if (!S_next(&at, &t) || t.kind != tw.kind ||
+	while (rewrite_next(&want, &tw)) {
+		if (!rewrite_next(&at, &t) || t.kind != tw.kind ||
 		    t.len != tw.len ||
 		    (t.kind == TOKEN_WORD
 		     ? strncasecmp(t.at, tw.at, t.len) != 0
@@ -359,11 +132,11 @@ S_defined_so(const struct policy_column *c, struct span item)
 	struct span rest;
 	struct token t;
 
-	if (!S_next(&item, &t) || !S_take(&item, c->type))
+	if (!rewrite_next(&item, &t) || !S_take(&item, c->type))
 		return false;
 	for (;;) {
 		rest = item;
-		if (!S_next(&rest, &t))
+		if (!rewrite_next(&rest, &t))
 			break;
 		if (!notnull && S_take(&item, "not null")) {
 			notnull = true;
@@ -412,8 +185,8 @@ S_same_parts(const struct rewrite *w, const struct parts *b,
 {
 	size_t ib = 0, ia = 0;
 
-	if (!S_same_span(w, b->head, a->head, false) ||
-	    !S_same_span(w, b->tail, a->tail, false))
+	if (!rewrite_same(w, b->head, a->head, false) ||
+	    !rewrite_same(w, b->tail, a->tail, false))
 		return false;
 	for (;;) {
 		const struct span *sb = S_kept(w, b, &ib);
@@ -421,7 +194,7 @@ S_same_parts(const struct rewrite *w, const struct parts *b,
 
 		if (!sb || !sa)
 			return sb == sa;
-		if (!S_same_span(w, *sb, *sa, S_is_column(*sb)))
+		if (!rewrite_same(w, *sb, *sa, S_is_column(*sb)))
 			return false;
 	}
 }
@@ -484,7 +257,7 @@ rewrite_explained(const struct policy *p, const struct changes_object *o,
 	if (!counts)
 		return fault_set(f, FAULT_TROUBLE, "out of memory: renames");
 	for (size_t i = 0; i < p->nrename; i++) {
-		counts[i] = S_counts(&w, &p->rename[i]);
+		counts[i] = rewrite_counts(&w, &p->rename[i]);
 		if (counts[i] && !*claim)
 			*claim = p->rename[i].at;
 	}
@@ -495,7 +268,7 @@ rewrite_explained(const struct policy *p, const struct changes_object *o,
 		return 0;
 	*explained = table && token_object(o->after) == TOKEN_OBJECT_TABLE
 		     ? S_same_tables(&w)
-		     : S_same_span(&w, S_whole(o->before), S_whole(o->after),
+		     : rewrite_same(&w, rewrite_whole(o->before), rewrite_whole(o->after),
 				   false);
 	return 0;
 }

@@ -7,8 +7,12 @@
  *  1. a token is the same bytes, or an identifier of BEFORE that a declared
  *     rename turns into the one that stands there now, however quoted;
  *  2. a string is an identifier only where CREATE TABLE names the table;
- *  3. a column's rename counts in texts that name its table;
- *  4. of the table itself, columns declared as dropped are left out of the
+ *  3. a column's rename counts in texts that name its table, and not behind
+ *     "x." where x can't be that table;
+ *  4. a type, a DEFAULT, a collation and a constraint's name are no names of
+ *     columns, nor are the columns of a REFERENCES to another table;
+ *  5. in the text of the table itself, its old name in double quotes is one;
+ *  6. of the table itself, columns declared as dropped are left out of the
  *     old text; columns declared as added are left out of the new one, if
  *     all of their definition is what was declared.
  *

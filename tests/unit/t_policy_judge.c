@@ -101,6 +101,45 @@ static const struct {
 	  "CREATE TABLE jobs(user, p REFERENCES o(user))", false },
 	{ "table", "CREATE TABLE job(usr, p REFERENCES job(usr))",
 	  "CREATE TABLE jobs(user, p REFERENCES jobs(user))", true },
+	{ "table", "CREATE TABLE job(usr, p REFERENCES o(usr))",
+	  "CREATE TABLE jobs(user, p REFERENCES o(usr))", true },
+	{ "table", "CREATE TABLE job(usr, p REFERENCES \"usr\"(\"usr\"))",
+	  "CREATE TABLE jobs(user, p REFERENCES \"usr\"(\"usr\"))", true },
+	{ "table", "CREATE TABLE job(usr, p REFERENCES job(\"usr\"))",
+	  "CREATE TABLE jobs(user, p REFERENCES jobs(\"usr\"))", false },
+	{ "table", "CREATE TABLE job(\"usr\", CHECK (\"usr\" > 0))",
+	  "CREATE TABLE jobs(\"user\", CHECK (\"user\" > 0))", true },
+	{ "table", "CREATE TABLE job(usr, CHECK (\"usr\" > 0))",
+	  "CREATE TABLE jobs(user, CHECK (\"usr\" > 0))", false },
+	{ "table", "CREATE TABLE job(usr, CONSTRAINT usr CHECK (usr > 0))",
+	  "CREATE TABLE jobs(user, CONSTRAINT usr CHECK (user > 0))", true },
+	{ "table", "CREATE TABLE job(usr, CONSTRAINT usr CHECK (usr > 0))",
+	  "CREATE TABLE jobs(user, CONSTRAINT user CHECK (user > 0))",
+	  false },
+	{ "table", "CREATE TABLE job(usr DEFAULT \"usr\")",
+	  "CREATE TABLE jobs(user DEFAULT \"usr\")", true },
+	{ "table", "CREATE TABLE job(usr DEFAULT (1) CHECK (usr > 0))",
+	  "CREATE TABLE jobs(user DEFAULT (1) CHECK (user > 0))", true },
+	{ "view", "CREATE VIEW w AS SELECT o.usr FROM job, o",
+	  "CREATE VIEW w AS SELECT o.usr FROM jobs, o", true },
+	{ "view", "CREATE VIEW w AS SELECT o.usr FROM job, o",
+	  "CREATE VIEW w AS SELECT o.user FROM jobs, o", false },
+	{ "view", "CREATE VIEW w AS SELECT main.job.usr, j.usr, k.usr"
+	  " FROM job, job AS j, [job] k",
+	  "CREATE VIEW w AS SELECT main.jobs.user, j.user, k.user"
+	  " FROM jobs, jobs AS j, jobs k", true },
+	{ "trigger", "CREATE TRIGGER i AFTER UPDATE OF usr ON job BEGIN"
+	  " SELECT new.usr, OLD.usr; END",
+	  "CREATE TRIGGER i AFTER UPDATE OF user ON jobs BEGIN"
+	  " SELECT new.user, OLD.user; END", true },
+	{ "trigger", "CREATE TRIGGER i AFTER INSERT ON job BEGIN INSERT INTO"
+	  " job(usr) VALUES(1) ON CONFLICT DO UPDATE SET usr = excluded.usr;"
+	  " END",
+	  "CREATE TRIGGER i AFTER INSERT ON jobs BEGIN INSERT INTO"
+	  " jobs(user) VALUES(1) ON CONFLICT DO UPDATE SET user ="
+	  " excluded.user; END", true },
+	{ "view", "CREATE VIEW w AS SELECT new.usr FROM job, new",
+	  "CREATE VIEW w AS SELECT new.user FROM jobs, new", false },
 };
 
 static void

@@ -26,7 +26,7 @@ mutant('policy-declaration-not-held', 'policy/judge.c',
        't_policy_judge: a_declaration_that_did_not_happen_is_a_violation',
        't_policy_judge.c')
 
-mutant('policy-rename-excuses-strings', 'policy/rewrite.c',
+mutant('policy-rename-excuses-strings', 'policy/rewrite_words.c',
        '(at->table && b->kind == TOKEN_STRING)))\n',
        'b->kind == TOKEN_STRING))\n',
        't_policy_judge: a_rename_excuses_that_identifier_alone',
@@ -104,3 +104,17 @@ mutant('policy-columns-paired-by-what-is-shown', 'helper/op_diff.c',
        '\t\trc = S_text(w, name[i][0] == \'c\' ? "c?" : name[i], f);\n',
        BYTES + 'columns_whose_names_look_alike_are_not_taken_for_each_other',
        'AssertionError')
+
+RENAMES = 'test_policy_renames: '
+
+mutant('policy-rename-excuses-any-qualifier', 'policy/rewrite_words.c',
+       '\treturn !at->behind_dot || S_may_have(w, &at->of, r->table);\n',
+       '\treturn !at->behind_dot || S_may_have(w, b, r->table) || true;\n',
+       RENAMES + 'a_rename_excuses_no_word_that_sqlite_would_leave'
+       "[another table's column]", 'want (1,)')
+
+mutant('policy-column-left-as-a-string', 'policy/rewrite_words.c',
+       '\t\treturn at->verbatim || !S_is_left(w, b, at);\n',
+       '\t\treturn at->verbatim || S_is_left(w, b, at) || true;\n',
+       RENAMES + 'a_rename_excuses_no_word_that_sqlite_would_leave'
+       '[a string in place of a column]', 'want (1,)')
