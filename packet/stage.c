@@ -246,12 +246,12 @@ S_run(struct stage *s, struct fault *f)
 	return first->rc;
 }
 
-int
-stage_copy(struct stage *s, int from, uint64_t size, int to,
-	   uint64_t to_offset, uint64_t deadline_ns, int (*interrupted)(void),
-	   struct fault *f)
+static int
+S_pass(struct stage *s, enum pass pass, int from, uint64_t size, int to,
+       uint64_t to_offset, uint64_t deadline_ns, int (*interrupted)(void),
+       struct fault *f)
 {
-	s->job.pass = PASS_COPY;
+	s->job.pass = pass;
 	s->job.from = from;
 	s->job.to = to;
 	s->job.size = size;
@@ -262,18 +262,21 @@ stage_copy(struct stage *s, int from, uint64_t size, int to,
 }
 
 int
+stage_copy(struct stage *s, int from, uint64_t size, int to,
+	   uint64_t to_offset, uint64_t deadline_ns, int (*interrupted)(void),
+	   struct fault *f)
+{
+	return S_pass(s, PASS_COPY, from, size, to, to_offset, deadline_ns,
+		      interrupted, f);
+}
+
+int
 stage_compare(struct stage *s, int from, uint64_t size, int to,
 	      uint64_t to_offset, uint64_t deadline_ns,
 	      int (*interrupted)(void), struct fault *f)
 {
-	s->job.pass = PASS_COMPARE;
-	s->job.from = from;
-	s->job.to = to;
-	s->job.size = size;
-	s->job.to_offset = to_offset;
-	s->job.deadline_ns = deadline_ns;
-	s->job.interrupted = interrupted;
-	return S_run(s, f);
+	return S_pass(s, PASS_COMPARE, from, size, to, to_offset, deadline_ns,
+		      interrupted, f);
 }
 
 static int
@@ -307,14 +310,8 @@ stage_prepare(struct stage *s, int to, uint64_t offset, uint64_t size,
 		return rc;
 	for (size_t i = 0; i < S_lanes(s); i++)
 		memset(s->lane[i].staged, 0, s->job.chunk);
-	s->job.pass = PASS_FILL;
-	s->job.from = -1;
-	s->job.to = to;
-	s->job.size = size < most ? size : most;
-	s->job.to_offset = offset;
-	s->job.deadline_ns = 0;
-	s->job.interrupted = interrupted;
-	return S_run(s, f);
+	return S_pass(s, PASS_FILL, -1, size < most ? size : most, to, offset,
+		      0, interrupted, f);
 }
 
 struct whole {
