@@ -344,7 +344,7 @@ def test_when_every_name_is_unlinked_displaced_takes_what_is_open(mode):
         for name in os.listdir(d):
             os.unlink(f'{d}/{name}')
         r = run('capture', *SOON, '-o', f'{d}/p', db).expect(TROUBLE)
-        has(r.err, 'No such file')
+        has(r.err, 'not found')
         got = capture(db, f'{d}/p', '--displaced')
         same(got['displaced'], True)
         same(query(f'{d}/p', SUM), BEFORE)
