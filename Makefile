@@ -6,8 +6,10 @@ BUILD ?= build
 PKG_CONFIG ?= pkg-config
 PYTHON ?= python3
 INSTALL ?= install
-# Options of tests/run: make check ARGS="--only capture"
+# Options of tests/run: make check ARGS="--only capture". The program splits
+# them itself: no shell sees a pattern.
 ARGS ?=
+export HOLDFAST_ARGS = $(value ARGS)
 # Non-empty: the sanitizer build, which cannot be installed (see check-san).
 SAN ?=
 
@@ -161,20 +163,20 @@ $(BUILD)/tests/fuzz/plain/f_%: $(BUILD)/tests/fuzz/f_%.o \
 .PHONY: unit
 unit: $(UNIT) $(LEASE_LOAD) $(FUZZ_PLAIN) ## the unit test programs, without running them
 
-RUN = HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/run
+RUN = HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/run$(if $(SAN), --slow 4)
 
 .PHONY: check check-unit check-e2e check-long check-san
 check: all unit ## every test that belongs to a change
-	$(RUN) $(ARGS)
+	$(RUN)
 
 check-unit: all unit ## the unit tests alone
-	$(RUN) --unit $(ARGS)
+	$(RUN) --unit
 
 check-e2e: all $(LEASE_LOAD) $(FUZZ_PLAIN) ## the tests of whole programs alone
-	$(RUN) --e2e $(ARGS)
+	$(RUN) --e2e
 
 check-long: all unit ## check, and what takes longer than a change can wait
-	$(RUN) --long $(ARGS)
+	$(RUN) --long
 	$(MAKE) fuzz
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
@@ -182,7 +184,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 
 check-san: ## the tests under AddressSanitizer and UBSan
 	$(MAKE) BUILD=build/san SAN=1 CPPFLAGS= CFLAGS="-O1 -g $(SANITIZE)" \
-		ARGS="--slow 4 $(ARGS)" check
+		check
 
 # libFuzzer comes with clang.
 FUZZ_CC ?= clang
@@ -209,7 +211,7 @@ bench: all $(LEASE_LOAD) ## speed and memory against floors and peers (BENCH_MB=
 	HOLDFAST_BUILD=$(BUILD) CC="$(CC)" $(PYTHON) tests/bench/run
 
 mutants: all unit ## small faults in the sources, each found by a named test
-	HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/mutants/run $(ARGS)
+	HOLDFAST_BUILD=$(BUILD) $(PYTHON) tests/mutants/run
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 LIBEXECDIR = $(DESTDIR)$(PREFIX)/libexec/holdfast
