@@ -230,6 +230,24 @@ S_summary(const struct attack *a, int status, char *const *command)
 	return o;
 }
 
+static void
+S_never(const struct plan *p, const struct swap *s)
+{
+	char at[64] = "", paths[256] = "";
+
+	if (!p->every)
+		(void)snprintf(at, sizeof(at),
+			       ", and it was to be at number %lu", p->at);
+	if (s->paths)
+		(void)snprintf(paths, sizeof(paths), "; %lu with O_PATH, which "
+			       "--mode inject can't answer, since the kernel "
+			       "passes no such descriptor on: --mode rename "
+			       "attacks it", s->paths);
+	attack_say("the attack on %s never took place: %lu open%s by that "
+		   "name%s%s", s->c.name, s->opens, s->opens == 1 ? "" : "s",
+		   at, paths);
+}
+
 /* True: each name was attacked; else it is said which was not. */
 static bool
 S_took_place(const struct attack *a)
@@ -237,19 +255,10 @@ S_took_place(const struct attack *a)
 	bool all = true;
 
 	for (size_t i = 0; i < a->plan.nswaps; i++) {
-		const struct swap *s = &a->swaps[i];
-
-		if (s->attacks)
+		if (a->swaps[i].attacks)
 			continue;
 		all = false;
-		if (a->plan.every)
-			attack_say("the attack on %s never took place: %lu "
-				   "opens by that name", s->c.name, s->opens);
-		else
-			attack_say("the attack on %s never took place: %lu "
-				   "opens by that name, and it was to be at "
-				   "number %lu", s->c.name, s->opens,
-				   a->plan.at);
+		S_never(&a->plan, &a->swaps[i]);
 	}
 	return all;
 }

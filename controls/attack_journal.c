@@ -158,7 +158,8 @@ journal_undo(const struct swap *s)
 
 /*
  * The journal under this name, locked. 1: a run that lives has it, or
- * nobody, or another user; *fd is -1 then.
+ * nobody, or another user; *fd is -1 then, and errno tells why it was not
+ * opened; 0: it was, and it is not ours to lock.
  */
 static int
 S_lock(int dir, const char *name, int flags, int *fd)
@@ -177,6 +178,7 @@ S_lock(int dir, const char *name, int flags, int *fd)
 		return 0;
 	close(*fd);
 	*fd = -1;
+	errno = 0;
 	return 1;
 }
 
@@ -210,6 +212,28 @@ S_leftovers(int dir)
 	return rc;
 }
 
+/* Why there is no journal for us: S_lock gave rc and left errno. */
+static void
+S_no_journal(const struct swap *s, const char *name, int rc)
+{
+	int err = errno;
+	struct stat st;
+	bool there = !fstatat(s->c.dir, name, &st, AT_SYMLINK_NOFOLLOW);
+
+	if (rc > 0 && !err)
+		attack_say("%s is attacked by another run, which holds %s",
+			   s->c.name, name);
+	else if (there)
+		attack_say("%s, of uid %u, is in the way of a journal: %s; "
+			   "remove it when no run of that user attacks %s",
+			   name, (unsigned)st.st_uid, strerror(err),
+			   s->c.name);
+	else
+		attack_say("the folder of %s can't be written: %s; --mode "
+			   "rename exchanges names there, --mode inject "
+			   "touches none", s->c.name, strerror(err));
+}
+
 int
 journal_open(struct swap *s)
 {
@@ -220,14 +244,14 @@ journal_open(struct swap *s)
 		return -1;
 	S_name(s->c.name, name);
 	rc = S_lock(s->c.dir, name, O_CREAT, &s->journal);
-	if (rc > 0)
-		attack_say("%s is attacked by another run, which holds %s",
-			   s->c.name, name);
-	else if (rc || fsync(s->c.dir)) {
-		attack_say("%s: %s", name, strerror(errno));
-		rc = -1;
+	if (rc) {
+		S_no_journal(s, name, rc);
+		return -1;
 	}
-	return rc ? -1 : 0;
+	if (!fsync(s->c.dir))
+		return 0;
+	attack_say("%s: %s", name, strerror(errno));
+	return -1;
 }
 
 static char *

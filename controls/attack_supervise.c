@@ -99,6 +99,7 @@ S_inject(struct supervise *s, const struct seccomp_notif *n,
 
 	if (o->flags & O_PATH) {
 		/* The kernel does not pass such a descriptor on. */
+		swap->paths++;
 		account_done(s->r, line, "not injected: O_PATH");
 		S_continue(s, n);
 		return;

@@ -44,6 +44,7 @@ struct swap {
 	int journal;
 	bool crossed;		/* not put back yet */
 	unsigned long opens, attacks;
+	unsigned long paths;	/* opens with O_PATH that went on as they were */
 };
 
 /*

@@ -2,12 +2,14 @@
 import contextlib
 import os
 import signal
+import sys
 import time
 
 from attack_bed import (CONTROLS, DEADLINE, EINVAL, LISTENER, MODES, NEVER,
                         NOT_FOUND, NOT_HERE, NOT_RUN, TROUBLE, Bed, bed,
                         compiled, inode)
-from holdfast import each, finish, folder, has, lacks, run, same, spawn
+from holdfast import (as_nobody, beside, each, finish, folder, has, lacks,
+                      need_root, run, same, spawn)
 
 GUARDIAN = 'attack-guard'
 
@@ -50,6 +52,36 @@ def test_what_cannot_be_done_is_said():
             has(r.expect(TROUBLE).err, text)
         r = run('attack', '--swap', f'{b.app}={b.evil}', program=CONTROLS)
         has(r.expect(TROUBLE).err, 'the command is missing')
+
+
+def test_a_folder_that_can_not_be_written_is_no_other_run():
+    with bed() as b:
+        more = {}
+        if os.geteuid() == 0:
+            beside(b.d)
+            b.listing = b.look()
+            more = {'program': f'{b.d}/programs/bin/holdfast-controls',
+                    'prefix': as_nobody()}
+        os.chmod(b.d, 0o555)
+        r = b.attack(command=['true'], **more).expect(TROUBLE)
+        has(r.err, "the folder of app can't be written: Permission denied",
+            '--mode inject touches none')
+        lacks(r.err, 'another run')
+        r = b.attack('--mode', 'inject', command=['cat', b.app], **more)
+        same(r.expect(0).out, 'EVIL\n')
+        os.chmod(b.d, 0o755)
+
+
+def test_what_inject_can_not_answer_is_said_and_rename_attacks_it():
+    with bed() as b:
+        script = ('import os, sys; fd = os.open(sys.argv[1], os.O_PATH);'
+                  'print(os.fstat(fd).st_ino)')
+        command = [sys.executable, '-c', script, b.app]
+        r = b.attack('--mode', 'inject', command=command).expect(NEVER)
+        has(r.err, '1 open by that name; 1 with O_PATH',
+            "--mode inject can't answer", '--mode rename attacks it')
+        same(r.out, f'{b.good_ino}\n')
+        same(b.attack(command=command).expect(0).out, f'{b.evil_ino}\n')
 
 
 def test_without_user_notification_it_says_so():
@@ -227,6 +259,22 @@ def test_a_run_does_not_touch_names_that_another_run_attacks():
         has(r.err, 'attacked by another run')
         assert w.crossed(), 'put back under a run that lives'
         w.kill()
+
+
+def test_the_journal_of_another_user_is_in_the_way_and_named():
+    need_root()
+    with window() as w, folder() as d:
+        beside(d)
+        os.kill(w.guardian, signal.SIGKILL)
+        w.kill()
+        os.chmod(w.d, 0o777)
+        attack = ('attack', '--swap', f'{w.app}={w.evil}', '--', 'true')
+        r = run(*attack, program=f'{d}/programs/bin/holdfast-controls',
+                prefix=as_nobody()).expect(TROUBLE)
+        has(r.err, '.holdfast-attack-', 'of uid 0, is in the way',
+            'Permission denied')
+        lacks(r.err, 'another run')
+        run(*attack, program=CONTROLS).expect(NEVER)
 
 
 @each(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
