@@ -111,9 +111,15 @@ S_parse(int argc, char **argv, struct options *o)
 	return 0;
 }
 
+/* A longer name is none to memfd_create: then its end. Only /proc shows it. */
+#define BOOTSTRAP_NAME_MAX 249
+
 static int
-S_sealed(const struct gitobject *blob, const char *name)
+S_sealed(const struct gitobject *blob, const char *path)
 {
+	size_t length = strlen(path);
+	const char *name = length > BOOTSTRAP_NAME_MAX
+		? path + length - BOOTSTRAP_NAME_MAX : path;
 	int fd = memfd_create(name, MFD_ALLOW_SEALING | MFD_EXEC);
 	size_t done = 0;
 

@@ -65,6 +65,18 @@ def test_the_reviewed_bytes_run_whatever_lies_in_the_working_tree(form):
         bootstrap(d, c, repo=f'{d}/bare').expect(7)
 
 
+@each(248, 249, 250, 1010)
+def test_a_path_of_any_length_runs(length):
+    """The kernel names no file in memory with more than 249 bytes."""
+    with folder() as d:
+        repository(d)
+        path = '/'.join(['d' * 99] * (length // 100)) + '/'
+        path += 'f' * (length - len(path))
+        write(f'{d}/r/{path}', REVIEWED)
+        r = bootstrap(d, commit(d), 'x', path=path).expect(7)
+        same((len(path), r.out), (length, 'reviewed x\n'))
+
+
 def test_bytes_of_another_digest_are_not_run():
     with folder() as d:
         repository(d)
