@@ -1,7 +1,8 @@
 // A writer in Node.js, for the binding by its memory: the requests open, sql
-// and close of binding_writer.c.
+// and close of binding_writer.c. Its module: need_better_sqlite3, holdfast.py.
 'use strict';
-const Database = require('better-sqlite3');
+const Database = require(
+  process.env.HOLDFAST_NODE_MODULES + '/better-sqlite3');
 const readline = require('readline');
 
 const connections = new Map();

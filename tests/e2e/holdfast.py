@@ -95,6 +95,18 @@ def need_tool(name):
     return path
 
 
+def need_better_sqlite3():
+    """node, where HOLDFAST_NODE_MODULES names the folder node_modules in which
+    "npm install better-sqlite3" has put that module."""
+    node = need_tool('node')
+    if not os.environ.get('HOLDFAST_NODE_MODULES') or subprocess.run(
+            [node, '-e', "new (require(process.env.HOLDFAST_NODE_MODULES + "
+             "'/better-sqlite3'))(':memory:')"], stdin=subprocess.DEVNULL,
+            capture_output=True).returncode:
+        raise Skip('needs better-sqlite3 in $HOLDFAST_NODE_MODULES')
+    return node
+
+
 def shared(*parts):
     """A path below the shared reference data, or Skip."""
     base = os.environ.get('HOLDFAST_SHARED') or \

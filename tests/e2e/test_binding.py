@@ -11,7 +11,8 @@ import subprocess
 
 from holdfast import (HERE, NOT_CHECKED, REFUSED, WAL, YES, Skip, Writer,
                       bank, capture, each, folder, has, hold, lacks, make,
-                      need_tool, query, run, same, unreadable)
+                      need_better_sqlite3, need_tool, query, run, same,
+                      unreadable)
 
 # What is ambiguous is tried again until --timeout.
 SOON = ('--timeout', '0.2')
@@ -74,11 +75,7 @@ def start(kind, d):
         return Writer()
     if kind != 'node':
         return Lines([built(d, kind)])
-    node = need_tool('node')
-    if subprocess.run([node, '-e', "new (require('better-sqlite3'))"
-                       "(':memory:')"], stderr=subprocess.DEVNULL).returncode:
-        raise Skip('needs better-sqlite3 in $NODE_PATH')
-    return Lines([node, f'{HERE}/binding_writer.js'])
+    return Lines([need_better_sqlite3(), f'{HERE}/binding_writer.js'])
 
 
 @contextlib.contextmanager

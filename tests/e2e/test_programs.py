@@ -1,22 +1,24 @@
 """Real programs that commit all the time, captured in the middle of it.
 
-Each puts a row with the next number and moves a balance in one transaction,
-and prints the number when the commit has returned. A capture has every row
-that was printed before it began, none that is missing in between, and no
-half of a transaction.
+Each puts a row with the next number and moves a balance in one transaction.
+It prints the number with a plus before it begins, and bare when the commit has
+returned. A capture has every row whose commit was told before the capture
+began, none whose transaction began when it was over, none missing in between,
+and no half of a transaction.
 
-node needs a folder with the module better-sqlite3: HOLDFAST_NODE_MODULES, as
-made by "npm install better-sqlite3". The others are Debian packages: perl and
-libdbd-sqlite3-perl, php-cli and php-sqlite3, tcl and libsqlite3-tcl, sqlite3.
+node needs the module better-sqlite3: need_better_sqlite3 in holdfast.py. The
+others are Debian packages: perl and libdbd-sqlite3-perl, php-cli and
+php-sqlite3, tcl and libsqlite3-tcl, sqlite3.
 """
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
 
-from holdfast import (NOT_CHECKED, YES, Skip, each,
-                      folder, limit, make, need_tool, query, recover, run,
+from holdfast import (NOT_CHECKED, YES, Skip, each, folder, limit, make,
+                      need_better_sqlite3, need_tool, query, recover, run,
                       same)
 
 CAPTURES = 6
@@ -28,6 +30,7 @@ c.execute('pragma synchronous=off')
 i = 0
 while True:
     i += 1
+    print(f'+{i}', flush=True)
     c.execute('begin immediate')
     c.execute('insert into log values(?, ?)', (i, 'x' * (i % 900)))
     c.execute('update acct set bal = bal - 1 where id = 1')
@@ -42,6 +45,7 @@ my $c = DBI->connect("dbi:SQLite:dbname=$ARGV[0]", "", "",
 $c->do("pragma synchronous=off");
 $| = 1;
 for (my $i = 1; ; $i++) {
+    print "+$i\\n";
     $c->begin_work;
     $c->do("insert into log values(?, ?)", undef, $i, "x" x ($i % 900));
     $c->do("update acct set bal = bal - 1 where id = 1");
@@ -54,6 +58,7 @@ PHP = '''<?php
 $c = new SQLite3($argv[1]);
 $c->exec("pragma synchronous=off");
 for ($i = 1; ; $i++) {
+    fwrite(STDOUT, "+$i\\n");
     $c->exec("begin immediate");
     $s = $c->prepare("insert into log values(?, ?)");
     $s->bindValue(1, $i);
@@ -76,7 +81,11 @@ const more = c.prepare('update acct set bal = bal + 1 where id = 2');
 const one = c.transaction((i) => {
     put.run(i, 'x'.repeat(i % 900)); less.run(); more.run();
 });
-for (let i = 1; ; i++) { one.immediate(i); fs.writeSync(1, i + '\\n'); }
+for (let i = 1; ; i++) {
+    fs.writeSync(1, '+' + i + '\\n');
+    one.immediate(i);
+    fs.writeSync(1, i + '\\n');
+}
 '''
 TCL = '''
 package require sqlite3
@@ -84,6 +93,8 @@ sqlite3 c [lindex $argv 0]
 c eval {pragma synchronous=off}
 for {set i 1} {1} {incr i} {
     set x [string repeat x [expr {$i % 900}]]
+    puts +$i
+    flush stdout
     c transaction immediate {
         c eval {insert into log values($i, $x)}
         c eval {update acct set bal = bal - 1 where id = 1}
@@ -95,7 +106,7 @@ for {set i 1} {1} {incr i} {
 '''
 SHELL = '''
 { echo 'pragma synchronous=off;'; i=0; while :; do i=$((i + 1)); echo "
-begin immediate; insert into log values($i, printf('%.*c', $i % 900, 'x'));
+select '+$i'; begin immediate; insert into log values($i, printf('%.*c', $i % 900, 'x'));
 update acct set bal = bal - 1 where id = 1;
 update acct set bal = bal + 1 where id = 2; commit; select $i;"; done; } |
 exec stdbuf -oL sqlite3 -bail "$1"
@@ -106,8 +117,7 @@ PROGRAMS = {
     'python': (PYTHON, [sys.executable], None),
     'perl': (PERL, ['perl'], ['-MDBD::SQLite', '-e', '1']),
     'php': (PHP, ['php'], ['-r', 'exit(class_exists("SQLite3") ? 0 : 1);']),
-    'node': (NODE, ['node'], ['-e', 'require(process.env.'
-                              'HOLDFAST_NODE_MODULES + "/better-sqlite3")']),
+    'node': (NODE, ['node'], None),
     'tcl': (TCL, ['tclsh'], None),
     'shell': (SHELL, ['sh'], None),
 }
@@ -119,8 +129,8 @@ def able(name):
     if name == 'shell':
         need_tool('sqlite3')
         need_tool('stdbuf')
-    if name == 'node' and not os.environ.get('HOLDFAST_NODE_MODULES'):
-        raise Skip('needs better-sqlite3 in $HOLDFAST_NODE_MODULES')
+    if name == 'node':
+        need_better_sqlite3()
     if name == 'tcl':
         done = subprocess.run([tool], input=b'package require sqlite3',
                               capture_output=True)
@@ -131,29 +141,77 @@ def able(name):
         raise Skip(f'{name} has no SQLite')
 
 
+class Told:
+    """What a program printed, in the order in which it happened: we write
+    into the same pipe when a capture is over."""
+
+    def __init__(self):
+        self.read, self.write = os.pipe()
+        # The program's own end waits where the pipe is full; ours must not.
+        self.mark_end = os.open(f'/proc/self/fd/{self.write}',
+                                os.O_WRONLY | os.O_NONBLOCK)
+        self.rest, self.lines = b'', []
+
+    def start(self, argv):
+        self.child = subprocess.Popen(argv, stdout=self.write,
+                                      start_new_session=True)
+        self.ended = os.pidfd_open(self.child.pid)
+
+    def fill(self):
+        # Our own ends of the pipe keep it from telling the program's end.
+        ready, _, _ = select.select([self.read, self.ended], [], [])
+        assert self.read in ready, 'the program ended'
+        more = os.read(self.read, 1 << 16)
+        *whole, self.rest = (self.rest + more).split(b'\n')
+        self.lines += whole
+
+    def next(self):
+        while not self.lines:
+            self.fill()
+        return self.lines.pop(0)
+
+    def committed(self, beyond):
+        """The number of a commit beyond that one, when it is told."""
+        while True:
+            line = self.next()
+            if line.isdigit() and int(line) > beyond:
+                return int(line)
+
+    def begun_from_now(self):
+        """The first transaction that begins behind this call."""
+        while True:
+            try:
+                # Some print a line and its end by two writes.
+                os.write(self.mark_end, b'\nnow\n')
+                break
+            except BlockingIOError:
+                self.fill()
+        while self.next() != b'now':
+            pass
+        while True:
+            line = self.next()
+            if line.startswith(b'+'):
+                return int(line)
+
+    def end(self):
+        os.killpg(self.child.pid, signal.SIGKILL)
+        self.child.wait()
+        for fd in self.read, self.write, self.mark_end, self.ended:
+            os.close(fd)
+
+
 @contextlib.contextmanager
 def at_work(name, d, db):
     source, argv, _ = PROGRAMS[name]
     script = f'{d}/program'
     with open(script, 'w') as f:
         f.write(source)
-    child = subprocess.Popen([*argv, script, db], stdout=subprocess.PIPE,
-                             start_new_session=True)
+    program = Told()
+    program.start([*argv, script, db])
     try:
-        yield child
+        yield program
     finally:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-
-
-def committed(child, beyond):
-    """Reads until the program has told of a commit beyond that number."""
-    last = 0
-    while last <= beyond:
-        line = child.stdout.readline()
-        assert line, 'the program ended'
-        last = int(line)
-    return last
+        program.end()
 
 
 def check(packet, told):
@@ -171,7 +229,8 @@ def check(packet, told):
 @each(*[f'{name}-{mode}' for name in PROGRAMS
         for mode in ('wal', 'delete', 'persist')])
 @limit(180)
-def test_every_commit_told_before_is_in_a_capture_of(which):
+def test_every_commit_told_before_and_none_begun_after_is_in_a_capture_of(
+        which):
     name, mode = which.rsplit('-', 1)
     able(name)
     with folder() as d, folder() as out:
@@ -179,13 +238,15 @@ def test_every_commit_told_before_is_in_a_capture_of(which):
                   'create table log(i integer primary key, x)',
                   'create table acct(id integer primary key, bal int)',
                   'insert into acct values(1, 1000), (2, 0)')
-        with at_work(name, out, db) as child:
-            told, seen = committed(child, 20), 0
+        with at_work(name, out, db) as program:
+            told, seen = program.committed(20), 0
             for i in range(CAPTURES):
                 r = run('capture', '--timeout', '30', '-o', f'{out}/p{i}', db)
+                after = program.begun_from_now()
                 r.expect(YES, NOT_CHECKED)
                 rows = check(f'{out}/p{i}', told)
+                assert rows < after, f'{after} began after it, {rows} is in it'
                 assert rows >= seen, (rows, seen)
                 seen = rows
                 # It goes on, beyond what was captured.
-                told = committed(child, max(told, rows))
+                told = program.committed(max(told, rows))
