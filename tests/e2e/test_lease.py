@@ -91,6 +91,31 @@ def overlaps(rows):
                     not b[0].startswith(a[0] + b'/'), (a, b)
 
 
+def test_a_release_that_finds_nothing_is_a_yes_and_changes_nothing():
+    with leases() as x:
+        x.acquire('p', 's', '--epoch', 'e').expect(YES)
+        x.acquire('q', 't').expect(YES)
+
+        def held():
+            return [(y['session'], y['epoch'], y['fence'])
+                    for y in x('status', '--json').lines()[:-1]]
+
+        before, events = held(), x('events', '--json').out
+        same(len(before), 2)
+        for owner, outcome in ((('nobody',), 'absent'),
+                               (('s',), 'epoch-mismatch'),
+                               (('s', '--epoch', 'f'), 'epoch-mismatch'),
+                               (('t', '--epoch', 'e'), 'epoch-mismatch')):
+            r = x.release(*owner).expect(YES)
+            has(r.out, f'RELEASED 0\n{outcome}: ')
+            same(x.release(*owner, '--json').expect(YES).json()['outcome'],
+                 outcome)
+        same(x('events', '--json').out, events)
+        same(held(), before)
+        same(x.release('t').expect(YES).out, 'RELEASED 1\n')
+        has(x.release('t').expect(YES).out, 'RELEASED 0\nabsent: ')
+
+
 def test_the_life_of_two_epochs():
     with leases() as x:
         has(x.acquire('p', 's', '--epoch', 'old').expect(YES).out,
