@@ -94,6 +94,15 @@ S_value_fault(enum args_id id, const char *value, const char *want,
 }
 
 static int
+S_range_fault(enum args_id id, const char *value, const char *want,
+	      uint64_t max, struct fault *f)
+{
+	return fault_set(f, FAULT_USAGE, "--%s %s: not %s from 1 to %llu",
+			 args_options[id].name, value, want,
+			 (unsigned long long)max);
+}
+
+static int
 S_empty_value(enum args_id id, struct fault *f)
 {
 	char spelt[ARGS_SPELT_BYTES];
@@ -113,7 +122,7 @@ S_whole(enum args_id id, const char *text, uint64_t max, const char *want,
 	n = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || n == 0 ||
 	    n > max)
-		return S_value_fault(id, text, want, f);
+		return S_range_fault(id, text, want, max, f);
 	*v = n;
 	return 0;
 }
@@ -126,7 +135,8 @@ S_seconds(enum args_id id, const char *text, double *v, struct fault *f)
 
 	if (text[0] < '.' || text[0] > '9' || *end ||
 	    !(s > 0 && s <= ARGS_SECONDS_MAX))
-		return S_value_fault(id, text, "a number of seconds", f);
+		return S_value_fault(id, text, "a number of seconds above 0 "
+				     "and up to a day", f);
 	*v = s;
 	return 0;
 }
@@ -136,7 +146,8 @@ S_choice(enum args_id id, const char *text, const char *no, const char *yes,
 	 bool *v, struct fault *f)
 {
 	if (strcmp(text, no) && strcmp(text, yes))
-		return S_value_fault(id, text, args_options[id].value, f);
+		return fault_set(f, FAULT_USAGE, "--%s %s: neither %s nor %s",
+				 args_options[id].name, text, no, yes);
 	*v = strcmp(text, yes) == 0;
 	return 0;
 }

@@ -107,6 +107,25 @@ def test_an_empty_value_is_told_with_its_option(line):
         same(os.listdir(d), ['a'])
 
 
+RANGES = {
+    'recover --view liv': 'neither recovery nor live',
+    'capture --journal no': 'neither rollback nor refuse',
+    'recover --memory-limit 0': 'MiB from 1 to 16777216',
+    'recover --time-limit 1.5': 'seconds from 1 to 86400',
+    'capture --timeout 0': 'seconds above 0 and up to a day',
+    'capture --timeout 86401': 'seconds above 0 and up to a day',
+    'capture --pid 0': 'a process id from 1 to 2147483647',
+}
+
+
+@each(*RANGES)
+def test_a_value_out_of_range_is_told_with_the_range(line):
+    with folder() as d:
+        db = make(f'{d}/a', 'create table t(x)')
+        r = run(*line.split(), db).expect(USAGE)
+        has(r.err, line.split(' ', 1)[1] + ': n', RANGES[line])
+
+
 def test_one_id_for_two_packets_is_told_from_two_for_one():
     with folder() as d:
         db = make(f'{d}/app.db', 'create table t(a)')
