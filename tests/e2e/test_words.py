@@ -5,9 +5,9 @@ import re
 import shutil
 import subprocess
 
-from holdfast import (BUILD, DAMAGED, NOT_CHECKED, REFUSED, TROUBLE, USAGE,
-                      YES, Writer, bank, beside, capture, each, folder, has,
-                      lacks, make, need_tool, run, same)
+from holdfast import (BUILD, DAMAGED, NOT_CHECKED, REFUSED, SANITIZED,
+                      TROUBLE, USAGE, YES, Writer, bank, beside, capture,
+                      each, folder, has, lacks, make, need_tool, run, same)
 
 COMMANDS = {
     'recover': ('recover',),
@@ -203,13 +203,14 @@ def test_the_pause_that_check_expects_is_called_a_guess():
 
 
 def linked_sqlite():
-    """Version and source id of the SQLite that the helper loads, by itself."""
+    """Version and source id of the SQLite that the helper loads; a helper of
+    one file has the archive that was installed with this machine's."""
+    name = 'holdfast-recover' + ('-san' if SANITIZED else '')
     r = subprocess.run(
-        [need_tool('ldd'), f'{BUILD}/libexec/holdfast/holdfast-recover'],
+        [need_tool('ldd'), f'{BUILD}/libexec/holdfast/{name}'],
         capture_output=True, text=True)
     path = re.search(r'libsqlite3\S* => (\S+)', r.stdout)
-    assert path, r.stdout
-    library = ctypes.CDLL(path.group(1))
+    library = ctypes.CDLL(path.group(1) if path else 'libsqlite3.so.0')
     library.sqlite3_libversion.restype = ctypes.c_char_p
     library.sqlite3_sourceid.restype = ctypes.c_char_p
     return (library.sqlite3_libversion().decode(),
