@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "warden/ended.h"
+#include "warden/hello.h"
 #include "warden/place.h"
 #include "warden/seen.h"
 #include "warden/spawn.h"
@@ -224,24 +225,10 @@ warden_next(struct warden *w, struct wire_frame *fr, struct fault *f)
 
 /* One text of the greeting; a longer one is cut. */
 static int
-S_hello_text(struct wire_frame *fr, char to[WARDEN_SQLITE_BYTES],
-	     struct fault *f)
-{
-	OWN_MEM(char, text);
-	int rc = wire_get_text(fr, &text, f);
-
-	if (!rc)
-		(void)snprintf(to, WARDEN_SQLITE_BYTES, "%s", text);
-	return rc;
-}
-
-static int
 S_hello(struct warden *w, struct fault *f)
 {
 	struct wire_frame fr;
-	int64_t protocol, landlock;
 	int rc;
-	OWN_MEM(char, version);
 
 	w->reader.deadline_ns = clock_mono_ns() + WARDEN_READY_NS;
 	rc = S_read(w, &fr, f);
@@ -251,27 +238,7 @@ S_hello(struct warden *w, struct fault *f)
 		return S_said_fault(w, &fr, f);
 	if (fr.type != WIRE_HELLO)
 		return S_malformed(f, "it does not start with a greeting");
-	rc = wire_get_int(&fr, &protocol, f);
-	if (!rc)
-		rc = wire_get_text(&fr, &version, f);
-	if (rc)
-		return rc;
-	if (protocol != WIRE_PROTOCOL || strcmp(version, HOLDFAST_VERSION))
-		return fault_set(f, FAULT_TROUBLE,
-				 "the helper is of version %.40s, protocol"
-				 " %lld; this is %s, protocol %d", version,
-				 (long long)protocol, HOLDFAST_VERSION,
-				 WIRE_PROTOCOL);
-	rc = wire_get_int(&fr, &landlock, f);
-	if (!rc)
-		rc = S_hello_text(&fr, w->seen.sqlite, f);
-	if (!rc)
-		rc = S_hello_text(&fr, w->seen.sqlite_source, f);
-	if (!rc)
-		rc = wire_get_done(&fr, f);
-	if (!rc)
-		w->seen.landlock = (int)landlock;
-	return rc;
+	return hello_take(&fr, &w->seen, f);
 }
 
 /*
