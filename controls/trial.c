@@ -29,6 +29,7 @@ S_send(struct trial *t, const char *line, size_t n)
 	}
 }
 
+__attribute__((format(printf, 5, 0)))
 static void
 S_tell(struct trial *t, enum findings_kind kind, bool good,
        const char *symptom, const char *fmt, va_list ap)
