@@ -316,6 +316,18 @@ S_too_late(const struct threads *t, pid_t tid, struct fault *f)
 			  : "try again, or with a longer --timeout");
 }
 
+/* Is there time to look once more, and nobody who asks us to end? */
+static int
+S_may_go_on(const struct threads *t, pid_t tid, struct fault *f)
+{
+	int asked = signals_pending();
+
+	if (asked)
+		return fault_set(f, FAULT_INTERRUPTED, "interrupted by SIG%s",
+				 sigabbrev_np(asked));
+	return clock_left_ns(t->deadline_ns) == 0 ? S_too_late(t, tid, f) : 0;
+}
+
 static int
 S_wait(const struct threads *t, pid_t tid, struct fault *f)
 {
@@ -324,14 +336,11 @@ S_wait(const struct threads *t, pid_t tid, struct fault *f)
 		.tv_nsec = (long)(left < THREADS_LOOK_NS ? left
 							 : THREADS_LOOK_NS),
 	};
-	int asked = signals_pending();
+	int rc = S_may_go_on(t, tid, f);
 	sigset_t child;
 
-	if (asked)
-		return fault_set(f, FAULT_INTERRUPTED, "interrupted by SIG%s",
-				 sigabbrev_np(asked));
-	if (left == 0)
-		return S_too_late(t, tid, f);
+	if (rc)
+		return rc;
 	MUST(sigemptyset(&child) == 0 && sigaddset(&child, SIGCHLD) == 0);
 	(void)sigtimedwait(&child, NULL, &ts);
 	return 0;
@@ -407,8 +416,9 @@ threads_stop(struct threads *t, uint64_t deadline_ns, struct fault *f)
 				return rc;
 			all = false;
 		}
-		if ((fresh || !all) && clock_left_ns(deadline_ns) == 0)
-			return S_too_late(t, t->who.pid, f);
+		rc = fresh || !all ? S_may_go_on(t, t->who.pid, f) : 0;
+		if (rc)
+			return rc;
 	}
 	return proc_same(&t->who, f);
 }
