@@ -28,6 +28,13 @@ mutant('state-check-skipped', 'capture/pause.c',
        't_pause: a_death_under_the_pause_is_noticed',
        't_pause.c')
 
+mutant('resumed-when-freed', 'capture/pause.c',
+       '\tfor (size_t i = p->count; i > 0; i--)\n'
+       '\t\tS_let_go(&p->target[i - 1]);\n',
+       '\t(void)p;\n',
+       't_pause: resumed_it_runs_before_the_pause_is_freed',
+       't_pause.c')
+
 mutant('binding-by-any-page', 'recover/binding.c',
        '\t\tm.distinctive = S_distinctive(b, j, pages);\n',
        '\t\tm.distinctive = S_distinctive(b, j, pages) + m.equal;\n',
