@@ -217,9 +217,9 @@ mutant('watch-always-quiet', 'capture/watch.c',
        ': got [')
 
 mutant('new-processes-not-looked-at', 'capture/holders.c',
-       '\t\tif (!rc && !S_was_seen(before, &at, pid, all->ino))\n',
-       '\t\tif (!rc && (!S_was_seen(before, &at, pid, all->ino) &&\n'
-       '\t\t\t    !before->nseen))\n',
+       '\t\t    !S_was_seen(before, &at, pid, all->ino))\n',
+       '\t\t    !S_was_seen(before, &at, pid, all->ino) &&\n'
+       '\t\t    !before->nseen)\n',
        'test_faults: who_comes_between_the_look_and_the_pause_is_paused_as_'
        'well[inherits]',
        ': got [')

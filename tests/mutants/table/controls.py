@@ -64,8 +64,8 @@ mutant('attack-lost-to-signals', 'controls/attack_window.c',
        'want 200')
 
 mutant('attack-not-counted-as-never', 'controls/attack.c',
-       '\t\tif (s->attacks)\n\t\t\tcontinue;\n',
-       '\t\tif (!s->attacks)\n\t\t\tcontinue;\n',
+       '\t\tif (a->swaps[i].attacks)\n\t\t\tcontinue;\n',
+       '\t\tif (!a->swaps[i].attacks)\n\t\t\tcontinue;\n',
        'test_attack_ends: a_command_that_never_opens_it_has_a_status_of_'
        'its_own',
        'want (97,)')
